@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a story that can't go on has failed")]
 
 mod stories {
+    mod answered;
     mod api;
     mod api_list;
     mod api_live;
@@ -42,6 +43,7 @@ mod stories {
     mod handles;
     mod handshake_rows;
     mod handshakes;
+    mod head_requests;
     mod keychain;
     mod layers;
     mod limits;
@@ -76,6 +78,7 @@ mod stories {
     mod relay_shared;
     mod relay_tls;
     mod replay;
+    mod replay_cli;
     mod resign;
     mod respond;
     mod respond_relay;

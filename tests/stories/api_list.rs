@@ -1,6 +1,6 @@
 //! Events in lists: pages without gaps, and filters.
 
-use hookmitt_stories::{App, Connection, LocalServer, post, within};
+use hookmitt_stories::{Answer, App, Connection, LocalServer, post, within};
 use serde_json::{Value, json};
 
 async fn page(app: &App, query: &str) -> (Vec<Value>, Option<String>) {
@@ -199,4 +199,77 @@ async fn source_verdict_status_and_time_narrow_a_list_together() {
         let (status, answer) = app.call("GET", &format!("/api/events?{query}"), Value::Null).await;
         assert_eq!((status, &answer["code"]), (400, &json!("bad-input")), "{query}: {answer}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folded_list_leaves_out_skipped_repeats_whose_first_it_shows_and_no_others() {
+    let (app, server) = (App::start().await, LocalServer::start().await);
+    app.source("hub", json!({ "provider": "github" })).await;
+    app.secret("hub", "main", "hush").await;
+    app.target(Some("hub"), &server.url(), json!({})).await;
+    for id in ["a", "b", "a", "a"] {
+        app.github("hub", id, Some("hush"), "{}").await;
+    }
+    app.github("hub", "a", Some("guess"), "{}").await;
+    post(app.capture(), "/demo", &[], b"{}").await;
+    for number in ["#1", "#2"] {
+        app.status(number, "completed").await;
+    }
+    let third = app.event("#3").await["received_at"].as_str().unwrap().to_owned();
+    let folded = async |query: &str| found(&app, &format!("fold=true&{query}")).await;
+    let table: [(String, &[i64]); 9] = [
+        // An invalid repeat is worth a look of its own.
+        (String::new(), &[1, 2, 5, 6]),
+        ("source=hub".to_owned(), &[1, 2, 5]),
+        ("type=push&verdict=valid".to_owned(), &[1, 2]),
+        // The first isn't in these lists, so the repeats stand for themselves.
+        ("status=skipped".to_owned(), &[3, 4, 5]),
+        (format!("since={third}"), &[3, 4, 5, 6]),
+        ("verdict=invalid".to_owned(), &[5]),
+        ("view=invalid".to_owned(), &[5]),
+        (format!("until={third}"), &[1, 2]),
+        ("q=hub".to_owned(), &[1, 2, 5]),
+    ];
+    for (query, want) in table {
+        assert_eq!(folded(&query).await, want, "{query}");
+    }
+    assert_eq!(found(&app, "").await, [1, 2, 3, 4, 5, 6], "unless it is asked for, nothing is folded");
+
+    app.ask("DELETE", "/api/events/%231", Value::Null).await;
+    assert_eq!(folded("").await, [2, 3, 4, 5, 6], "what is left of a deleted first can be reached");
+    assert_eq!(folded("source=hub").await, [2, 3, 4, 5]);
+    app.ask("POST", "/api/events/%231/restore", Value::Null).await;
+    assert_eq!(folded("").await, [1, 2, 5, 6]);
+    let (items, next) = page(&app, "fold=true&limit=3&glance=true").await;
+    assert_eq!((items[2]["seq"].clone(), next.as_deref()), (json!(2), Some("2")));
+    let (items, _) = page(&app, "fold=true&cursor=2&glance=true").await;
+    let glance = &items[0]["glance"];
+    assert_eq!(
+        (&glance["copies"], &glance["folded"], &glance["folds"]),
+        (&json!(4), &json!(2), &json!(false))
+    );
+
+    let copies = app.ask("GET", "/api/events/%231/copies?limit=2", Value::Null).await;
+    assert_eq!((copies["items"].as_array().unwrap().len(), &copies["total"]), (2, &json!(4)));
+    assert_eq!(app.call("GET", "/api/events/%231/copies?limit=0", Value::Null).await.0, 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeat_that_is_sent_itself_or_known_by_its_content_only_is_not_folded() {
+    let (app, server) = (App::start().await, LocalServer::start().await);
+    app.source("hub", json!({ "provider": "github" })).await;
+    app.secret("hub", "main", "hush").await;
+    app.target(Some("hub"), &server.url(), json!({ "attempts": 1 })).await;
+    server.will([Answer::Status(500)]);
+    app.github("hub", "a", Some("hush"), "{}").await;
+    app.status("#1", "dead_letter").await;
+    app.github("hub", "a", Some("hush"), "{}").await; // sent once more, because the first one failed
+    app.status("#2", "completed").await;
+    app.github("hub", "a", Some("hush"), "{}").await;
+    for _ in 0..2 {
+        post(app.capture(), "/demo", &[], b"the same").await;
+    }
+    assert_eq!(app.event("#3").await["status"], "skipped");
+    assert!(!app.event("#5").await["duplicate_of"].is_null());
+    assert_eq!(found(&app, "fold=true").await, [1, 2, 4, 5]);
 }

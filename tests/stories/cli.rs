@@ -201,7 +201,7 @@ async fn a_retry_sends_what_it_can_and_says_what_cannot_go_and_why() {
     assert!(lines[0].contains("not sent  its target was removed"), "{text}");
     assert!(lines[1].contains("not sent  its signature was rejected"), "{text}");
     assert!(lines[2].contains("not sent  it didn't fail"), "{text}");
-    assert!(lines[3].contains("200  completed"), "what can go went: {text}");
+    assert!(lines[3].contains("delivered (200)"), "what can go went: {text}");
 
     let all = run(dir, &["retry", "--dead-letter", "--json"]).await.exits(0).json();
     let found: Vec<_> =

@@ -57,7 +57,7 @@ async fn every_line_of_json_has_the_fields_of_the_contract() {
     let listed = run(dir, &["events", "--json"]).await.exits(0).json();
     assert_eq!((listed.len(), keys(&listed[0])), (1, fields.clone()));
     let shown = run(dir, &["show", "last", "--json"]).await.exits(0).json().remove(0);
-    assert_eq!(keys(&shown), [&fields[..], &["deliveries", "body"]].concat());
+    assert_eq!(keys(&shown), [&fields[..], &["deliveries", "answered", "body"]].concat());
     let delivery = keys(&shown["deliveries"][0]);
     for field in ["id", "target", "status", "last_error", "next_attempt_at", "completed_at", "attempts"] {
         assert!(delivery.contains(&field), "{field} of {delivery:?}");

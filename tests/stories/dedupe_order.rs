@@ -61,6 +61,7 @@ pub(super) fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> NewEvent {
         arrival_key: None,
         forwarded: None,
         caught_up_by: None,
+        planned: None,
         parent: None,
         route: Route::Targets,
     }

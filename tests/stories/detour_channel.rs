@@ -65,6 +65,7 @@ async fn what_a_channel_passes_on_is_stored_judged_and_known_again() {
 
     let compact = set.github("one", r#"{"n":1}"#, &json!({ "n": 1 })).await;
     assert_eq!((&compact["source"], &compact["via"]), (&json!("shop"), &json!("tunnel")));
+    assert_eq!(compact["answered"], json!({ "by": "channel", "status": null, "after_ms": null }));
     assert_eq!((&compact["type"], &compact["remote"]), (&json!("push"), &json!("203.0.113.9")));
     assert_eq!(compact["verdict"], "valid", "the bytes happen to be the same, and that is a proof");
 

@@ -24,7 +24,8 @@ async fn a_list_without_glance_stays_as_it_was() {
     let app = App::start().await;
     app.catch("demo", &[], "{}").await;
     assert!(app.events().await[0].get("glance").is_none());
-    let glance = json!({ "copies": 1, "copies_differ": false, "delivery": null });
+    let glance =
+        json!({ "copies": 1, "copies_differ": false, "folded": 0, "folds": false, "delivery": null });
     assert_eq!(glances(&app).await, [glance]);
 }
 

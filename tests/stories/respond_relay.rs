@@ -62,6 +62,12 @@ async fn a_slash_command_and_a_call_get_the_local_servers_own_answer_through_a_r
         assert_eq!((reply.header("x-own"), reply.header("x-hop")), (Some("1"), None));
         let id = reply.header("x-hookmitt-event-id").unwrap().to_owned();
         becomes(&pair.app, &id, "completed").await;
+        eventually("the answer is known", async || {
+            let event = pair.app.ask("GET", &format!("/api/events/{id}"), Value::Null).await;
+            let told = &event["answered"];
+            (told["by"] == "relay" && told["status"] == 200 && told["after_ms"].is_u64()).then_some(())
+        })
+        .await;
     }
     assert_eq!(server.seen().len(), 2, "each was sent once");
 }

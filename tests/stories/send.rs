@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, path::Path};
 
-use hookmitt_stories::{Down, LocalServer, MORE_SDKS, Peer, Process, Ran, Receiver, SDKS, report};
+use hookmitt_stories::{Answer, Down, LocalServer, MORE_SDKS, Peer, Process, Ran, Receiver, SDKS, report};
 use serde_json::{Value, json};
 
 use super::listen::{command, folder, run, serving};
@@ -60,7 +60,7 @@ async fn each_of_several_has_an_id_of_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_exit_code_says_what_was_answered() {
     let (folder, server, down) = (folder(), LocalServer::start().await, Down::somewhere());
-    server.will([hookmitt_stories::Answer::Status(400)]);
+    server.will([Answer::Status(400)]);
     let said_no =
         send(folder.path(), "s", &["github", "--to", &server.url()]).await.exits(1).json().remove(0);
     assert_eq!((&said_no["status"], &said_no["response_status"]), (&json!("failed"), &json!(400)));
@@ -117,6 +117,31 @@ async fn a_sample_of_a_provider_that_signs_nothing_goes_out_unsigned_and_says_so
     let signed = send(folder.path(), "s3cret", &["github", "--to", &server.url()]).await.exits(0);
     assert_eq!(signed.json().remove(0).get("unsigned"), None);
     assert_eq!(server.seen().len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_became_of_a_sample_for_our_own_port_is_said() {
+    let (folder, server) = (folder(), LocalServer::start().await);
+    let dir = folder.path();
+    let (serve, capture) = serving(dir).await;
+    let to = format!("http://{capture}/github");
+    let said = async |code: i32| run(dir, &["send", "github", "--to", &to]).await.exits(code).text();
+    let stored = said(0).await;
+    assert!(stored.contains("stored; its source has no target"), "{stored}");
+    run(dir, &["target", "add", "github", &server.url(), "--attempts", "1"]).await.exits(0);
+    server.will([Answer::Status(500)]);
+    let refused = said(1).await;
+    assert!(refused.contains("your server answered 500; no attempts are left"), "{refused}");
+    let delivered = said(0).await;
+    assert!(delivered.contains("delivered (200)"), "{delivered}");
+    let json = run(dir, &["send", "github", "--to", &to, "--json", "--times", "2"]).await.exits(0).json();
+    let became: Vec<_> = json.iter().map(|line| (&line["status"], &line["response_status"])).collect();
+    assert_eq!(became, [(&json!("completed"), &json!(200)); 2]);
+    assert!(json.iter().all(|line| line["delivery_id"].is_string()), "{json:?}");
+    let _down = server.down().await;
+    let waiting = said(3).await;
+    assert!(waiting.contains("waiting: nothing answers at"), "{waiting}");
+    serve.stop().await.exits(0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -76,6 +76,10 @@ const FOR_THE_OWNER: &[Place] = &[
         "crates/verify/src/evidence.rs",
         "compares the secret that fits with the public test secret, to say so; computes nothing",
     ),
+    (
+        "crates/verify/src/spoilt.rs",
+        "signs an event and its edit alike, to say whether the edit spoils the signature; says that and nothing else",
+    ),
     ("crates/verify/src/explain/trial.rs", "tries secrets and changed requests, and says which fits"),
     ("crates/verify/src/explain/shape.rs", "tries other encodings and algorithms, and says which fits"),
     ("crates/verify/src/explain/keys.rs", "tries other ways to read a secret, and says which fits"),

@@ -112,6 +112,7 @@ async fn what_comes_through_a_relay_is_judged_stored_and_delivered_byte_for_byte
     assert_eq!(reply.status, 200);
     let event = arrived(app, &id_of(&reply)).await;
     assert_eq!((&event["via"], &event["verdict"]), (&json!("tunnel"), &json!("valid")), "{event}");
+    assert_eq!(event["answered"], json!({ "by": "relay", "status": null, "after_ms": null }));
     assert_eq!((&event["path"], &event["query"]), (&json!("//a/../b%2Fc"), &json!("x=1")));
     assert_eq!(event["url"], "https://relay.acme.dev/acme-dev/github//a/../b%2Fc?x=1");
     assert_eq!(event["sha256"], hex::encode(Sha256::digest(body)));

@@ -14,6 +14,7 @@ import './stories/keyboard.mjs';
 import './stories/live.mjs';
 import './stories/look.mjs';
 import './stories/relay.mjs';
+import './stories/repeats.mjs';
 import './stories/session.mjs';
 import './stories/settings.mjs';
 import './stories/signature.mjs';

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{AttemptLine, Edit, Engine, Replayed, Retried};
+use hookmitt_engine::{AttemptLine, Edit, Engine, Replay, Replayed, Retried, StoppedCount};
 use hookmitt_event::{DeliveryId, Slug};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,8 @@ pub(crate) struct ReplayedJson {
     items: Vec<Replayed>,
     /// The secret with which the event was signed again.
     secret: Option<String>,
+    /// Whether the edit leaves a signature in the request that no longer fits.
+    spoilt: bool,
 }
 
 /// Delivers an event again, unchanged or edited.
@@ -30,8 +32,32 @@ pub(crate) async fn replay(
 ) -> Result<Json<ReplayedJson>, Problem> {
     let id = named(&engine, &id).await?;
     engine.deliver_if_alone().await?;
-    let (items, secret) = engine.replays.replay(id, edit).await?;
-    Ok(Json(ReplayedJson { items, secret }))
+    let Replay { items, secret, spoilt } = engine.replays.replay(id, edit).await?;
+    Ok(Json(ReplayedJson { items, secret, spoilt }))
+}
+
+/// Deliveries by their ids.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeliveryIds {
+    /// The ids of the deliveries, `<event id>.<n>`; at most 10,000.
+    deliveries: Vec<String>,
+}
+
+/// The maximum number of deliveries that are named in one request.
+const MOST_DELIVERIES: usize = 10_000;
+
+/// Stops deliveries that wait: they are skipped. What is being sent goes on.
+#[utoipa::path(post, operation_id = "stop_deliveries", path = "/api/deliveries/stop", request_body = DeliveryIds, responses((status = 200, body = StoppedCount), (status = 400, body = Problem)))]
+pub(crate) async fn stop(
+    State(engine): State<Arc<Engine>>,
+    Body(named): Body<DeliveryIds>,
+) -> Result<Json<StoppedCount>, Problem> {
+    if named.deliveries.len() > MOST_DELIVERIES {
+        return Err(Problem::bad_input("too many deliveries", "name 10,000 at most"));
+    }
+    let ids: Vec<_> = named.deliveries.iter().map(|id| delivery(id)).collect::<Result<_, _>>()?;
+    Ok(Json(engine.replays.stop(&ids).await?))
 }
 
 /// Retries an event's failed, dead and skipped deliveries: they become pending again.

@@ -2,7 +2,7 @@
 
 use hookmitt_event::{
     Cause, Delivery, Event, EventId, EventStatus, Glance, HandshakeAnswer, HandshakeOffer, HeaderLines,
-    HttpVersion, Slug, Timestamp, Verdict, Via,
+    HttpVersion, SenderAnswer, Slug, Timestamp, Verdict, Via,
 };
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +94,10 @@ pub struct EventJson {
     /// do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_offer: Option<HandshakeOffer>,
+    /// What the sender was answered. Present only if a single event is shown and somebody asked; absent if it isn't
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<SenderAnswer>,
     /// Why nothing can be done about the set-up request, or why it was not answered, and what to do instead. Present
     /// only if a single event is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,6 +148,7 @@ impl EventJson {
             forwarded: event.forwarded.clone(),
             deliveries: None,
             handshake_answer: event.handshake_answer.clone(),
+            answered: event.answered,
             handshake_offer: None,
             handshake_note: None,
             uncovered: None,

@@ -1,10 +1,10 @@
 //! Lists and shows events, and moves them to the bin.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{Json, extract::State, http::StatusCode};
 use hookmitt_engine::{Engine, Listed};
-use hookmitt_event::{EventId, Slug, Timestamp};
+use hookmitt_event::{EventId, SenderAnswer, Slug, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     delivery_json::DeliveryJson,
     event_json::EventJson,
     input::{Asked, Body, Path},
-    wanted::Wanted,
+    wanted::{Wanted, limit},
 };
 
 /// A page of a list.
@@ -54,9 +54,17 @@ pub(crate) async fn shown(engine: &Engine, id: EventId) -> Result<Json<EventJson
     let shown = engine.inbox().show(id).await?;
     let next = engine.delivered_secrets.next(&shown.event, Timestamp::now());
     let (handshake_offer, handshake_note) = (next.offer, next.note);
+    let answered = shown.event.answered.filter(|answer| has_gone_out(answer, shown.event.received_at));
     let uncovered = engine.verdicts.uncovered(&shown.event);
     let event = EventJson::shown(&shown.event, &shown.deliveries);
-    Ok(Json(EventJson { handshake_offer, handshake_note, uncovered, ..event }))
+    Ok(Json(EventJson { answered, handshake_offer, handshake_note, uncovered, ..event }))
+}
+
+/// Whether an answer has gone out. One that a source delays is stored with its event, before its time.
+fn has_gone_out(answer: &SenderAnswer, received_at: Timestamp) -> bool {
+    let after = Duration::from_millis(answer.after_ms.unwrap_or_default());
+    received_at.as_micros().saturating_add(i64::try_from(after.as_micros()).unwrap_or(i64::MAX))
+        <= Timestamp::now().as_micros()
 }
 
 /// Returns one event with its deliveries.
@@ -71,20 +79,31 @@ pub(crate) async fn show(
 /// The copies of an event: the first event and all its duplicates, without those in the bin.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Copies {
-    /// The copies, oldest first, each with its glance. At most 100.
+    /// The copies, oldest first, each with its glance.
     items: Vec<EventJson>,
     /// How many copies there are.
     total: u64,
 }
 
+/// How many copies are wanted.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Most {
+    /// The number of events, 1 to 1000; 100 by default.
+    limit: Option<u32>,
+}
+
 /// Returns the copies of an event: the first event and all its duplicates, without those in the bin. The event itself
 /// is one of them.
-#[utoipa::path(get, operation_id = "event_copies", path = "/api/events/{id}/copies", params(("id" = String, Path)), responses((status = 200, body = Copies), (status = 404, body = Problem)))]
+#[utoipa::path(get, operation_id = "event_copies", path = "/api/events/{id}/copies", params(("id" = String, Path), Most), responses((status = 200, body = Copies), (status = 404, body = Problem)))]
 pub(crate) async fn copies(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
+    Asked(most): Asked<Most>,
 ) -> Result<Json<Copies>, Problem> {
-    let (ids, total) = engine.inbox().copies(named(&engine, &id).await?).await?;
+    let limit = limit(most.limit)?;
+    let (ids, total) = engine.inbox().copies(named(&engine, &id).await?, limit).await?;
     let listed = engine.inbox().these_glanced(ids).await?;
     Ok(Json(Copies { items: listed.iter().map(row).collect(), total }))
 }

@@ -103,6 +103,7 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(deliveries::retry_one))
         .routes(routes!(deliveries::retry_many))
         .routes(routes!(deliveries::outcome))
+        .routes(routes!(deliveries::stop))
         .routes(routes!(sources::list, sources::add))
         .routes(routes!(sources::show, sources::change, sources::remove))
         .routes(routes!(sources::withheld))

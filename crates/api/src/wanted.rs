@@ -37,6 +37,8 @@ pub(crate) struct Wanted {
     cursor: Option<String>,
     /// The number of events, 1 to 1000; 100 by default.
     limit: Option<u32>,
+    /// Leave out the duplicates that fold and whose first event is in the same list. A view shows all of its events.
+    fold: bool,
     /// Whether each event has its `glance`.
     pub(crate) glance: bool,
 }
@@ -83,21 +85,27 @@ impl Wanted {
             since: moment(&self.since)?,
             until: moment(&self.until)?,
             after: self.after,
+            fold: self.fold,
             glance: self.glance,
         })
     }
 
     pub(crate) fn limit(&self) -> Result<usize, Problem> {
-        match self.limit.unwrap_or(100) {
-            limit @ 1..=1_000 => Ok(limit as usize),
-            other => {
-                Err(Problem::bad_input(format!("{other} isn't a valid limit"), "use a limit from 1 to 1000"))
-            }
-        }
+        limit(self.limit).map(|limit| limit as usize)
     }
 
     pub(crate) fn cursor(&self) -> Result<Option<i64>, Problem> {
         let cursor = self.cursor.as_deref().map(str::parse).transpose();
         cursor.map_err(|_| Problem::bad_input("that isn't a cursor", "send next_cursor back unchanged"))
+    }
+}
+
+/// Returns how many events a page may hold.
+pub(crate) fn limit(asked: Option<u32>) -> Result<u32, Problem> {
+    match asked.unwrap_or(100) {
+        limit @ 1..=1_000 => Ok(limit),
+        other => {
+            Err(Problem::bad_input(format!("{other} isn't a valid limit"), "use a limit from 1 to 1000"))
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Formats one event in full.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use hookmitt_api::{AttemptJson, DeliveryJson, EventJson};
-use hookmitt_event::{EventStatus, HandshakeOffer, Plain, Timestamp};
+use hookmitt_event::{Answerer, EventStatus, HandshakeOffer, Plain, SenderAnswer, Timestamp};
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -61,6 +61,9 @@ impl EventView<'_> {
         };
         line("id", event.id.to_string());
         line("received", self.received());
+        if let Some(answered) = answered(event) {
+            line("answered", answered);
+        }
         let request = format!("{} {} {}", event.method, request_path(event), event.http_version);
         line("request", Plain(&request).to_string());
         line("url", Plain(&event.url).to_string());
@@ -107,7 +110,8 @@ impl EventView<'_> {
         }
         if let Some(answer) = &event.handshake_answer {
             let body: String = answer.body.chars().take(SHOWN_ANSWER).collect();
-            line("answered", format!("{}  {}", answer.status, Plain(&body)).trim_end().to_owned());
+            let name = if event.answered.is_some() { "with" } else { "answered" };
+            line(name, format!("{}  {}", answer.status, Plain(&body)).trim_end().to_owned());
         }
         if let Some(at) = event.handshake_answer.as_ref().and_then(|answer| answer.confirmed_at) {
             line("confirmed", shown::moment(at, self.zone));
@@ -182,6 +186,21 @@ fn body(body: &[u8]) -> String {
     format!("{}\n{note}", shown::text(&text[..end]))
 }
 
+/// Says what the sender was answered: `200 after 4 ms`.
+fn answered(event: &EventJson) -> Option<String> {
+    let SenderAnswer { by, status, after_ms } = event.answered?;
+    let after = after_ms.map_or(String::new(), |ms| match ms {
+        0 => " after less than 1 ms".to_owned(),
+        ms => format!(" after {}", shown::span(Duration::from_millis(ms))),
+    });
+    Some(match (by, status) {
+        (Answerer::Channel, _) => "by the channel".to_owned(),
+        (Answerer::Relay, None) => "by the relay".to_owned(),
+        (Answerer::Relay, Some(status)) => format!("{status}, passed to the relay{after}"),
+        (Answerer::Hookmitt, status) => format!("{}{after}", status.unwrap_or_default()),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +244,20 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part:?} is missing in {text}");
         }
+    }
+
+    #[test]
+    fn what_the_sender_was_answered_is_said() {
+        let said = |by, status, after_ms| {
+            let answered = Some(SenderAnswer { by, status, after_ms });
+            super::answered(&EventJson { answered, ..hostile() }).unwrap()
+        };
+        assert_eq!(said(Answerer::Hookmitt, Some(200), Some(4)), "200 after 4 ms");
+        assert_eq!(said(Answerer::Hookmitt, Some(202), Some(0)), "202 after less than 1 ms");
+        assert_eq!(said(Answerer::Relay, Some(201), Some(1_500)), "201, passed to the relay after 1.5 s");
+        assert_eq!(said(Answerer::Relay, None, None), "by the relay");
+        assert_eq!(said(Answerer::Channel, None, None), "by the channel");
+        assert_eq!(super::answered(&hostile()), None);
     }
 
     #[test]

@@ -113,7 +113,11 @@ async fn obey(cli: Cli, screen: &Screen) -> Result<Exit, CliError> {
 async fn through_the_door(verb: Verb, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
     let client = Client::open(data_dir).await?;
     let ended = Box::pin(ask(verb, &client, screen)).await;
-    client.close().await;
+    match Stop::watch() {
+        // Deliveries in flight are finished, unless Ctrl-C is pressed again.
+        Ok(mut stop) if matches!(ended, Ok(Exit::Interrupted)) => stop.finish(client.close()).await,
+        _ => client.close().await,
+    }
     ended
 }
 

@@ -35,33 +35,49 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns how a command with this outcome ends: success for a 2xx answer, `No` for another answer, `Unreached`
-    /// without an answer.
+    /// Returns how a command with this outcome ends: success for a 2xx answer, `No` for another answer or if it was not
+    /// sent on purpose, `Unreached` without an answer.
     pub(crate) fn exit(&self) -> Exit {
         match self.response_status {
             Some(200..300) => Exit::Success,
             Some(_) => Exit::No,
+            None if self.status.as_deref() == Some("skipped") => Exit::No,
             None => Exit::Unreached,
         }
+    }
+
+    /// Whether the capture port accepted a sample. What becomes of its deliveries is another question.
+    pub(crate) fn is_only_accepted(&self) -> bool {
+        self.delivery_id.is_none() && self.exit() == Exit::Success
     }
 
     /// Returns the outcome as a line of text.
     pub(crate) fn line(&self) -> String {
         let name = self.delivery_id.as_deref().or(self.event_id.as_deref()).unwrap_or("-");
-        let name = Styled(FAINT, Plain(name)).to_string();
-        let status = Plain(self.status.as_deref().unwrap_or("not sent")).to_string();
         let style = match self.exit() {
             Exit::Success => GOOD,
             Exit::No => BAD,
             Exit::BadInput | Exit::Unreached | Exit::Interrupted => ODD,
         };
-        let answer = match self.response_status {
-            Some(code) => Styled(style, code.to_string()),
-            None => Styled(style, "no answer".to_owned()),
-        };
-        match &self.error {
-            Some(error) => format!("{name}  {answer}  {status}: {}", Plain(error)),
-            None => format!("{name}  {answer}  {status}"),
+        format!("{}  {}", Styled(FAINT, Plain(name)), Styled(style, Plain(&self.words())))
+    }
+
+    /// Says what became of the delivery, or of a sample that was posted to the capture port.
+    fn words(&self) -> String {
+        let status = self.status.as_deref().unwrap_or_default();
+        let why = self.error.as_deref().map_or(String::new(), |error| format!(": {error}"));
+        match (self.response_status, status) {
+            (Some(_), "captured") => "stored; its source has no target".to_owned(),
+            (Some(code @ 200..300), _) if self.delivery_id.is_none() => format!("accepted ({code})"),
+            (Some(code @ 200..300), _) => format!("delivered ({code})"),
+            (Some(code), _) if self.delivery_id.is_none() => format!("hookmitt answered {code}"),
+            (Some(code), "pending") => format!("your server answered {code}; it will be tried again"),
+            (Some(code), "dead_letter") => format!("your server answered {code}; no attempts are left"),
+            (Some(code), _) => format!("your server answered {code}"),
+            (None, "pending") => format!("waiting{why}"),
+            (None, "processing") => "no answer yet".to_owned(),
+            (None, "skipped") => format!("skipped{why}"),
+            (None, _) => format!("not delivered{why}"),
         }
     }
 }
@@ -118,6 +134,32 @@ mod tests {
     fn the_answer_decides_the_exit_code() {
         let exits = [Some(204), Some(302), Some(500), None].map(|status| outcome(status, None).exit() as u8);
         assert_eq!(exits, [0, 1, 1, 3]);
+    }
+
+    #[test]
+    fn a_line_says_what_became_of_it() {
+        let words = |status: &str, response_status, error| {
+            Outcome { status: Some(status.to_owned()), ..outcome(response_status, error) }.words()
+        };
+        assert_eq!(words("completed", Some(200), None), "delivered (200)");
+        assert_eq!(
+            words("pending", Some(500), Some("answered 500")),
+            "your server answered 500; it will be tried again"
+        );
+        assert_eq!(words("failed", Some(404), Some("answered 404")), "your server answered 404");
+        let down = "nothing answers at localhost:3000 (connection refused)";
+        assert_eq!(words("pending", None, Some(down)), format!("waiting: {down}"));
+        assert_eq!(words("captured", Some(202), None), "stored; its source has no target");
+        let skipped = Outcome {
+            status: Some("skipped".to_owned()),
+            ..outcome(None, Some("its signature was rejected"))
+        };
+        assert_eq!(
+            (skipped.words().as_str(), skipped.exit()),
+            ("skipped: its signature was rejected", Exit::No)
+        );
+        let refused = Outcome { delivery_id: None, ..outcome(Some(401), None) };
+        assert_eq!(refused.words(), "hookmitt answered 401");
     }
 
     #[test]

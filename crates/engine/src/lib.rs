@@ -48,8 +48,8 @@ pub use manage::{
 };
 pub use not_kept::NotKept;
 pub use replay::{
-    AttemptLine, Edit, NotRetried, Replayed, Replays, Retried, Retries, SampleRequest, Samples, Sent,
-    WithheldHost, WithheldHosts,
+    AttemptLine, Edit, NotRetried, Replay, Replayed, Replays, Retried, Retries, SampleRequest, Samples, Sent,
+    StoppedCount, WithheldHost, WithheldHosts,
 };
 pub use secret_text::SecretText;
 pub use settings::{Config, ConfiguredSource, NamedSource};

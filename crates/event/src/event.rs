@@ -62,6 +62,31 @@ pub struct HandshakeAnswer {
     pub confirmed_at: Option<Timestamp>,
 }
 
+/// Who answered the sender of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Answerer {
+    /// Hookmitt did, at a port of its own.
+    Hookmitt,
+    /// The relay did. If the sender was held for an answer, Hookmitt gave the relay one to pass on.
+    Relay,
+    /// The channel did, before the event came in.
+    Channel,
+}
+
+/// What the sender of an event was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct SenderAnswer {
+    /// Who answered.
+    pub by: Answerer,
+    /// The status that Hookmitt answered, or gave the relay to pass on. Null if it did neither.
+    pub status: Option<u16>,
+    /// How long after the whole request was there, in milliseconds.
+    pub after_ms: Option<u64>,
+}
+
 /// What a person can do about a set-up request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -186,6 +211,9 @@ pub struct Event {
     pub duplicate_of: Option<EventId>,
     /// Whether the event is a duplicate with other bytes than the first event.
     pub conflict: bool,
+    /// Whether the event folds: it is a duplicate by its id, nothing of it was sent by itself, and nothing else is
+    /// remarkable about it.
+    pub folds: bool,
     /// Whether a newer event for the same object had already been delivered.
     pub stale: bool,
     /// Whether a web page other than Hookmitt's own sent the request, or may have sent it.
@@ -195,6 +223,8 @@ pub struct Event {
     pub callback: bool,
     /// The host name that was called, if the event was withheld because the name is not one of this machine's.
     pub foreign_host: Option<String>,
+    /// What the sender was answered. Read only with a single event; `None` if nobody asked, or if it isn't known.
+    pub answered: Option<SenderAnswer>,
     /// The event of which this event is an edited copy.
     pub parent: Option<EventId>,
     /// The name of the set-up request, if the event is one.

@@ -12,6 +12,10 @@ pub struct Glance {
     pub copies: u64,
     /// Whether a duplicate has other bytes than the first event.
     pub copies_differ: bool,
+    /// How many of these copies fold: they are duplicates by their id, and nothing of them was sent by itself.
+    pub folded: u64,
+    /// Whether the event itself folds. A list with `fold` leaves it out if it shows the first event.
+    pub folds: bool,
     /// The event's most important delivery; null if it has none.
     pub delivery: Option<DeliveryGlance>,
 }

@@ -30,7 +30,9 @@ pub use authority::Authority;
 pub use counted::counted;
 pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead, is_refusal};
 pub use error::Explain;
-pub use event::{DedupeKey, Event, Facts, HandshakeAnswer, HandshakeOffer, SignedWith, Via};
+pub use event::{
+    Answerer, DedupeKey, Event, Facts, HandshakeAnswer, HandshakeOffer, SenderAnswer, SignedWith, Via,
+};
 pub use explanation::{
     CalledUrl, CauseState, CodeFix, ContentKind, ContentPart, ExplainedCause, Explanation, Fitting, FixKind,
     FixLine, FrameworkFix, SecretFit,

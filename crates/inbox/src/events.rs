@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hookmitt_clock::StoreClock;
-use hookmitt_event::{Cause, Delivery, Event, EventId, HeaderLines, Request, SignedWith, Timestamp};
+use hookmitt_event::{
+    Answerer, Cause, Delivery, Event, EventId, HeaderLines, Request, SenderAnswer, SignedWith, Timestamp, Via,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     Inbox, InboxError,
     deliveries::{seq_of, shown},
-    rows::{self, BROWSER, CALLBACK, CONFLICT, STALE},
+    new_event::CHANNELS,
+    rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE},
     tally::Change,
 };
 
@@ -57,6 +60,19 @@ impl Inbox {
             .await
     }
 
+    /// Stores what the sender of an event was answered, and how long after its request was there.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn set_answered(&self, id: EventId, status: u16, after: Duration) -> Result<(), InboxError> {
+        const SQL: &str = "UPDATE event SET answered = ?2, answered_after = ?3 WHERE id = ?1";
+        self.write(move |batch| {
+            batch.db.prepare_cached(SQL)?.execute(params![id.as_bytes(), status, rows::micros(after)])?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Stores whose secret made the signature of an event that was signed here.
     ///
     /// # Errors
@@ -95,8 +111,8 @@ impl Inbox {
 
 fn whole(db: &Connection, id: EventId, clock: &StoreClock) -> Result<Event, InboxError> {
     let sql = format!(
-        "SELECT {COLUMNS}, e.body, e.forwarded, e.stored_at FROM event e JOIN source s ON s.id = e.source
-        WHERE e.id = ?1"
+        "SELECT {COLUMNS}, e.body, e.forwarded, e.stored_at, e.answered, e.answered_after,
+            e.arrival_key IS NOT NULL FROM event e JOIN source s ON s.id = e.source WHERE e.id = ?1"
     );
     let found = db.prepare_cached(&sql)?.query_row([id.as_bytes()], |row| {
         let body: Vec<u8> = row.get(BODY)?;
@@ -105,9 +121,24 @@ fn whole(db: &Connection, id: EventId, clock: &StoreClock) -> Result<Event, Inbo
         event.forwarded = forwarded.map(|lines| header_lines(lines, BODY + 1)).transpose()?;
         let stored_at: Option<i64> = row.get(BODY + 2)?;
         event.stored_for = stored_at.map(|at| Duration::from_micros(clock.now().abs_diff(at)));
+        event.answered = answered(row, event.via)?;
         Ok(event)
     });
     found.optional()?.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
+}
+
+/// Reads what the sender was answered, from the three columns after those of the body.
+fn answered(row: &Row<'_>, via: Via) -> rusqlite::Result<Option<SenderAnswer>> {
+    let (status, micros): (Option<u16>, Option<u64>) = (row.get(BODY + 3)?, row.get(BODY + 4)?);
+    let is_letter = via == Via::Tunnel && row.get(BODY + 5)?;
+    let by = match status {
+        _ if is_letter => Answerer::Relay,
+        Some(CHANNELS) => Answerer::Channel,
+        Some(_) => Answerer::Hookmitt,
+        None => return Ok(None),
+    };
+    let status = status.filter(|status| *status != CHANNELS);
+    Ok(Some(SenderAnswer { by, status, after_ms: micros.map(|micros| micros / 1_000) }))
 }
 
 /// Reads an event from a row of [`COLUMNS`].
@@ -133,6 +164,7 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
         callback: flags & CALLBACK != 0,
         foreign_host: row.get(28)?,
         conflict: flags & CONFLICT != 0,
+        folds: flags & FOLDS != 0,
         stale: flags & STALE != 0,
         provider: row.get(7)?,
         event_type: row.get(8)?,
@@ -151,6 +183,7 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
             .map_err(|_| rows::corrupt(27, "signer"))?,
         remote: row.get(17)?,
         forwarded: None,
+        answered: None,
         stored_for: None,
         size: row.get(23)?,
         sha256: row.get(24)?,

@@ -42,12 +42,25 @@ pub(crate) struct KeyPlace {
     pub(crate) is_proved: bool,
 }
 
-/// The owner of a dedupe key or of a signed id: the first event with it.
+/// The owner of a dedupe key or of a signed id: the first event with it. The owner of a signed id may itself be a
+/// duplicate of another event.
 pub(crate) struct First {
     pub(crate) seq: i64,
     pub(crate) id: EventId,
     /// Whether the owner came with another body, under a signed id that may be used for only one.
     pub(crate) other_body: bool,
+}
+
+impl First {
+    /// Returns the event at which a duplicate of this one points: one that is no duplicate itself. `None` if that is
+    /// the event `of`.
+    pub(crate) fn shown_for(&self, db: &Connection, of: EventId) -> Result<Option<EventId>, InboxError> {
+        const SQL: &str = "SELECT duplicate_of FROM event WHERE seq = ?1";
+        let found =
+            db.prepare_cached(SQL)?.query_row([self.seq], |row| rows::id_or_null(row, 0)).optional()?;
+        let first = found.flatten().unwrap_or(self.id);
+        Ok(Some(first).filter(|first| *first != of))
+    }
 }
 
 /// Takes the key for this event, or returns the first event with it. A valid event takes the key from an owner that is

@@ -8,9 +8,6 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{Inbox, InboxError, deliveries::STATUS_RANK, rows};
 
-/// How many copies are listed at most.
-const LISTED: u32 = 100;
-
 impl Inbox {
     /// Returns the glances of these events, in the same order.
     ///
@@ -26,21 +23,21 @@ impl Inbox {
             .await
     }
 
-    /// Returns the events with the same first event, itself included, without those in the bin: the oldest hundred,
-    /// oldest first, and how many there are.
+    /// Returns the events with the same first event, itself included, without those in the bin: at most `limit`, oldest
+    /// first, and how many there are.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
-    pub async fn copies(&self, id: EventId) -> Result<(Vec<EventId>, u64), InboxError> {
+    pub async fn copies(&self, id: EventId, limit: u32) -> Result<(Vec<EventId>, u64), InboxError> {
         const FIRST: &str = "SELECT coalesce(duplicate_of, id) FROM event WHERE id = ?1";
         self.readers
             .read(move |db| {
                 let first = db.prepare_cached(FIRST)?.query_row([id.as_bytes()], |row| rows::id(row, 0));
                 let first = first.optional()?.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))?;
                 let mut select = db.prepare_cached(COPIES)?;
-                let found = select.query_map(params![first.as_bytes(), LISTED], |row| rows::id(row, 0))?;
+                let found = select.query_map(params![first.as_bytes(), limit], |row| rows::id(row, 0))?;
                 let ids = found.collect::<Result<_, _>>()?;
-                Ok((ids, count(db, first)?.0))
+                Ok((ids, count(db, first)?.copies))
             })
             .await
     }
@@ -66,11 +63,14 @@ pub struct EventRef {
     pub id: EventId,
     /// The first event with its dedupe key; the event itself if it is no duplicate.
     pub first: EventId,
+    /// Whether the event folds.
+    pub folds: bool,
 }
 
 impl From<&Event> for EventRef {
     fn from(event: &Event) -> Self {
-        Self { seq: event.seq, id: event.id, first: event.duplicate_of.unwrap_or(event.id) }
+        let first = event.duplicate_of.unwrap_or(event.id);
+        Self { seq: event.seq, id: event.id, first, folds: event.folds }
     }
 }
 
@@ -80,19 +80,29 @@ pub(crate) const COPIES: &str = "SELECT id FROM
         SELECT seq, id FROM event WHERE duplicate_of = ?1 AND deleted_at IS NULL)
     ORDER BY seq LIMIT ?2";
 
-/// Counts the copies of a first event without itself, and tells whether one of them has other bytes.
-pub(crate) const COUNT: &str = "SELECT count(*), coalesce(max(flags & 2), 0) FROM event
-    WHERE duplicate_of = ?1 AND deleted_at IS NULL";
+/// Counts the copies of a first event without itself, tells whether one of them has other bytes, and counts those that
+/// fold.
+pub(crate) const COUNT: &str =
+    "SELECT count(*), coalesce(max(flags & 2), 0), coalesce(sum((flags & 16) <> 0), 0)
+    FROM event WHERE duplicate_of = ?1 AND deleted_at IS NULL";
 
-const _: () = assert!(rows::CONFLICT == 2);
+const _: () = assert!(rows::CONFLICT == 2 && rows::FOLDS == 16);
 
-fn count(db: &Connection, first: EventId) -> Result<(u64, bool), InboxError> {
+/// What the copies of a first event are together.
+#[derive(Clone, Copy)]
+struct Counted {
+    copies: u64,
+    differ: bool,
+    folded: u64,
+}
+
+fn count(db: &Connection, first: EventId) -> Result<Counted, InboxError> {
     const IS_THERE: &str = "SELECT 1 FROM event WHERE id = ?1 AND deleted_at IS NULL";
-    let (copies, differ) = db
-        .prepare_cached(COUNT)?
-        .query_row([first.as_bytes()], |row| Ok((row.get::<_, u64>(0)?, row.get::<_, i64>(1)? != 0)))?;
+    let counted = db.prepare_cached(COUNT)?.query_row([first.as_bytes()], |row| {
+        Ok(Counted { copies: row.get(0)?, differ: row.get::<_, i64>(1)? != 0, folded: row.get(2)? })
+    })?;
     let itself = db.prepare_cached(IS_THERE)?.exists([first.as_bytes()])?;
-    Ok((copies + u64::from(itself), differ))
+    Ok(Counted { copies: counted.copies + u64::from(itself), ..counted })
 }
 
 /// Adds to each event its glance, as of the moment at which the events were read.
@@ -110,15 +120,15 @@ pub(crate) fn added(
 
 fn glance(
     db: &Connection,
-    EventRef { seq, id, first }: EventRef,
-    known: &mut HashMap<EventId, (u64, bool)>,
+    EventRef { seq, id, first, folds }: EventRef,
+    known: &mut HashMap<EventId, Counted>,
     clock: &StoreClock,
 ) -> Result<Glance, InboxError> {
-    let (copies, copies_differ) = match known.get(&first) {
+    let Counted { copies, differ, folded } = match known.get(&first) {
         Some(count) => *count,
         None => *known.entry(first).or_insert(count(db, first)?),
     };
-    Ok(Glance { copies, copies_differ, delivery: delivery(db, seq, id, clock)? })
+    Ok(Glance { copies, copies_differ: differ, folded, folds, delivery: delivery(db, seq, id, clock)? })
 }
 
 /// Returns the most telling delivery of an event; among several in the same state, the last one added.

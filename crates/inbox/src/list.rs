@@ -1,41 +1,16 @@
 //! Lists events, newest first, a page at a time.
 
 use bytes::Bytes;
-use hookmitt_event::{EventId, EventStatus, Timestamp, Verdict};
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+use hookmitt_event::{EventId, EventStatus};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params_from_iter};
 
 use crate::{
-    Inbox, InboxError, View,
-    deliveries::STATUS_RANK,
+    Filter, Inbox, InboxError,
     events::{BODY, COLUMNS, read},
+    filter::{candidates_sql, rank},
     glance::{self, Listed},
     rows,
 };
-
-/// Which events are wanted. A condition that is absent is not checked.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    /// The slug of the event's source.
-    pub source: Option<String>,
-    /// The event's status.
-    pub status: Option<EventStatus>,
-    /// The event's verdict.
-    pub verdict: Option<Verdict>,
-    /// The event type: the exact type, its beginning up to a dot, or a pattern with `*`.
-    pub event_type: Option<String>,
-    /// Text in the type, title, path, query, header lines or body. ASCII letters match in either case.
-    pub text: Option<String>,
-    /// Only events received at this moment or later.
-    pub since: Option<Timestamp>,
-    /// Only events received before this moment.
-    pub until: Option<Timestamp>,
-    /// Only events of this view.
-    pub view: Option<View>,
-    /// Only events with a higher sequence number than this.
-    pub after: Option<i64>,
-    /// Whether each event gets its glance.
-    pub glance: bool,
-}
 
 /// A page of events, and where the next ones begin.
 #[derive(Clone, Debug)]
@@ -181,22 +156,19 @@ fn between(
     below: i64,
     wanted: usize,
 ) -> Result<Vec<Listed>, InboxError> {
-    let mut conditions = vec!["e.seq < ? AND e.seq >= ? AND e.deleted_at IS NULL"];
-    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(below), Box::new(floor)];
-    narrow(filter, &mut conditions, &mut values);
-    values.push(Box::new(i64::try_from(wanted).unwrap_or(i64::MAX)));
-    let sql = format!("{} WHERE {} ORDER BY e.seq DESC LIMIT ?", select(), conditions.join(" AND "));
+    let mut conditions = filter.conditions();
+    conditions.add("e.seq < ?", below);
+    conditions.add("e.seq >= ?", floor);
+    let sql = format!("{} WHERE {} ORDER BY e.seq DESC LIMIT ?", select(), conditions.sql());
+    conditions.values.push(Box::new(i64::try_from(wanted).unwrap_or(i64::MAX)));
     let mut statement = db.prepare_cached(&sql)?;
-    let found = statement.query_map(rusqlite::params_from_iter(values), listed)?;
+    let found = statement.query_map(params_from_iter(conditions.values), listed)?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
 /// Returns a query for events without their bodies, each with the most telling state of its deliveries.
 fn select() -> String {
-    format!(
-        "SELECT {COLUMNS}, (SELECT min({STATUS_RANK}) FROM delivery WHERE event = e.seq) AS rank
-         FROM event e JOIN source s ON s.id = e.source"
-    )
+    format!("SELECT {COLUMNS}, {} FROM event e JOIN source s ON s.id = e.source", rank("e"))
 }
 
 fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
@@ -204,63 +176,6 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
     let status = rank.map_or(Some(EventStatus::Captured), |rank| Some(EventStatus::ALL.get(rank)?.0));
     let status = status.ok_or_else(|| rows::corrupt(BODY, "status"))?;
     Ok(Listed { event: read(row, Bytes::new())?, status, glance: None })
-}
-
-fn narrow(filter: &Filter, conditions: &mut Vec<&'static str>, values: &mut Vec<Box<dyn ToSql>>) {
-    let mut ask = |condition: &'static str, value: Box<dyn ToSql>| {
-        conditions.push(condition);
-        values.push(value);
-    };
-    if let Some(source) = &filter.source {
-        ask("s.slug = ?", Box::new(source.clone()));
-    }
-    if let Some(verdict) = filter.verdict {
-        ask("e.verdict = ?", Box::new(verdict as i64));
-    }
-    if let Some(kind) = &filter.event_type {
-        ask("(e.type || '.') GLOB ?", Box::new(type_pattern(kind)));
-    }
-    if let Some(since) = filter.since {
-        ask("e.received_at >= ?", Box::new(since.as_micros()));
-    }
-    if let Some(until) = filter.until {
-        ask("e.received_at < ?", Box::new(until.as_micros()));
-    }
-    if let Some(after) = filter.after {
-        ask("e.seq > ?", Box::new(after));
-    }
-    if let Some(text) = &filter.text {
-        const SQL: &str = "(coalesce(e.type, '') || ' ' || coalesce(e.title, '') || ' ' || e.path || ' ' ||
-            coalesce(e.query, '') || ' ' || CAST(e.headers AS TEXT) || ' ' || CAST(e.body AS TEXT))
-            LIKE ? ESCAPE '\\'";
-        ask(SQL, Box::new(format!("%{}%", escape_like(text))));
-    }
-    if let Some(status) = filter.status {
-        ask("coalesce(rank, 6) = ?", Box::new(status as i64));
-    }
-}
-
-/// Returns the GLOB pattern for a type with a dot after it: `push` finds `push`, `invoice` also finds `invoice.paid`,
-/// and `*` stands for anything.
-fn type_pattern(kind: &str) -> String {
-    format!("{}.*", kind.replace('[', "[[]").replace('?', "[?]"))
-}
-
-fn escape_like(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
-}
-
-const OF_SOURCE: &str =
-    "SELECT seq FROM event WHERE source = (SELECT id FROM source WHERE slug = ?3) AND seq < ?1";
-
-/// Returns the query for the numbers of events that may match a filter, newest first; `None` if any event may match.
-pub(crate) fn candidates_sql(filter: &Filter) -> Option<String> {
-    let seqs = match (filter.view, &filter.source) {
-        (Some(view), _) => view.seqs(),
-        (None, Some(_)) => OF_SOURCE.to_owned(),
-        (None, None) => return None,
-    };
-    Some(format!("{seqs} ORDER BY seq DESC LIMIT ?2"))
 }
 
 /// Returns the numbers of the next `limit` events below a number that may match a filter, newest first; `None` if any
@@ -273,10 +188,8 @@ pub(crate) fn candidates(
 ) -> Result<Option<Vec<i64>>, InboxError> {
     let Some(sql) = candidates_sql(filter) else { return Ok(None) };
     let mut select = db.prepare_cached(&sql)?;
-    let read = |row: &rusqlite::Row<'_>| row.get(0);
-    let found = match filter.view {
-        Some(_) => select.query_map(params![below, limit], read)?,
-        None => select.query_map(params![below, limit, filter.source], read)?,
-    };
+    let values: [&dyn ToSql; 3] = [&below, &limit, &filter.source];
+    let places = select.parameter_count();
+    let found = select.query_map(&values[..places], |row| row.get(0))?;
     Ok(Some(found.collect::<Result<_, _>>()?))
 }

@@ -1,5 +1,7 @@
 //! What callers hand in to be stored, and what they get back.
 
+use std::time::{Duration, Instant};
+
 use hookmitt_event::{
     Cause, DedupeKey, DeliveryId, EventId, Facts, HandshakeAnswer, HeaderLines, OnDuplicate, Request,
     TargetId, Timestamp, Verdict, Via,
@@ -65,10 +67,41 @@ pub struct NewEvent {
     pub forwarded: Option<HeaderLines>,
     /// The tunnel whose open gap counts the event as caught up.
     pub caught_up_by: Option<i64>,
+    /// What the sender is answered, if that is known before the event is stored.
+    pub planned: Option<PlannedAnswer>,
     /// The event of which this one is an edit.
     pub parent: Option<EventId>,
     /// Where the event goes.
     pub route: Route,
+}
+
+/// The answer to a sender, if it is known before the event is stored.
+#[derive(Clone, Copy, Debug)]
+pub enum PlannedAnswer {
+    /// It goes out as soon as the event is stored.
+    Ours {
+        /// The status.
+        status: u16,
+        /// When the whole request was there.
+        since: Instant,
+        /// How long the answer is delayed once the event is stored.
+        delay: Duration,
+    },
+    /// The channel through which the event came has answered already.
+    Channels,
+}
+
+/// What stands for a channel's answer in place of a status.
+pub(crate) const CHANNELS: u16 = 0;
+
+impl PlannedAnswer {
+    /// Returns the status, and how long after the request the answer goes out, if the event is stored now.
+    pub(crate) fn now(&self) -> (u16, Option<Duration>) {
+        match self {
+            Self::Ours { status, since, delay } => (*status, Some(since.elapsed() + *delay)),
+            Self::Channels => (CHANNELS, None),
+        }
+    }
 }
 
 /// What became of a new event.
@@ -90,6 +123,8 @@ pub struct Stored {
     pub turned_away: bool,
     /// Whether the event set the provider of its source.
     pub set_provider: bool,
+    /// How long after the request a planned answer goes out, as it was stored.
+    pub answered_after: Option<Duration>,
 }
 
 /// Where an arriving event goes.

@@ -2,7 +2,7 @@
 //! deliveries.
 
 use hookmitt_event::{Cause, EventId, TargetId, Timestamp, Verdict, Via};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 use crate::{
     HeldBack, Inbox, InboxError, KeyTerms,
@@ -11,7 +11,7 @@ use crate::{
     found_provider::settle_provider,
     reasons::DUPLICATE,
     release,
-    rows::{self, BROWSER, CONFLICT, causes_json},
+    rows::{self, BROWSER, CONFLICT, FOLDS, causes_json},
     tally::Change,
 };
 
@@ -182,7 +182,9 @@ fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, Inbo
     let by_content = rejudged.key.is_none_or(|claim| claim.by_content);
     // Deliveries of an event in the bin are not sent.
     let held = if place.counts { rejudged.held } else { HeldBack::Wait };
-    release::settle(batch.db, place.seq, held, by_content, first.as_ref(), batch.now)
+    let sent = release::settle(batch.db, place.seq, held, by_content, first.as_ref(), batch.now)?;
+    settle_fold(batch.db, place.seq)?;
+    Ok(sent)
 }
 
 /// Settles who owns the key of a stored event whose verdict stays. If the event turns out to be no duplicate, its
@@ -201,7 +203,19 @@ pub(crate) fn settle_stored(
     if first.is_none() && claim.may_own {
         batch.db.prepare_cached(TELL)?.execute(params![place.seq, DUPLICATE, MISTAKEN])?;
     }
+    settle_fold(batch.db, place.seq)?;
     recount(batch, &place, Change::event)
+}
+
+/// Marks whether a repeat folds, by the same rule as when an event is stored.
+fn settle_fold(db: &Connection, seq: i64) -> Result<(), InboxError> {
+    const SQL: &str = "UPDATE event SET flags = (flags & ~?2) | CASE WHEN
+        duplicate_of IS NOT NULL AND dedupe_key LIKE 'id:%' AND verdict NOT IN (?3, ?4) AND NOT flags & ?5
+        AND NOT EXISTS (SELECT 1 FROM delivery WHERE event = ?1 AND state <> 5) THEN ?2 ELSE 0 END
+        WHERE seq = ?1 AND (duplicate_of IS NOT NULL OR flags & ?2)";
+    let shown = [Verdict::Invalid, Verdict::Pending].map(|verdict| verdict as i64);
+    db.prepare_cached(SQL)?.execute(params![seq, FOLDS, shown[0], shown[1], BROWSER])?;
+    Ok(())
 }
 
 /// Why a delivery was skipped: its event was taken for a duplicate of an event that proved nothing.
@@ -215,18 +229,35 @@ fn settle_first(
     claim: KeyTerms,
     place: &EventRow,
 ) -> Result<Option<First>, InboxError> {
-    // The conflict flag is set anew, because another first event may have other bytes, or the same.
-    const REPEAT: &str =
-        "UPDATE event SET duplicate_of = ?2, flags = (flags & ~?3) | CASE WHEN ?5 OR via <> ?4
-        AND EXISTS (SELECT 1 FROM event AS first WHERE first.id = ?2 AND first.sha256 <> event.sha256)
-        THEN ?3 ELSE 0 END WHERE seq = ?1 AND duplicate_of IS NOT ?2";
     let key_place = KeyPlace { source: place.source, seq: place.seq, id, at: place.at, is_proved };
     let first = settle_key(db, claim, &key_place)?;
-    let owner = first.as_ref().map(|first| first.id.as_bytes());
+    let shown = first.as_ref().map(|first| first.shown_for(db, id)).transpose()?.flatten();
     let other_body = first.as_ref().is_some_and(|first| first.other_body);
-    let repeat = params![place.seq, owner, CONFLICT, Via::BackupSync as i64, other_body];
-    db.prepare_cached(REPEAT)?.execute(repeat)?;
+    let is_new = point_at(db, "seq = ?1", &place.seq, shown, other_body)? > 0;
+    if is_new && shown.is_some() {
+        // Its own duplicates go with it, because a duplicate never points at another one.
+        point_at(db, "duplicate_of = ?1", id.as_bytes(), shown, false)?;
+    }
     Ok(first)
+}
+
+/// Has some events, chosen by `?1`, point at the first event that they duplicate. Their conflict flag is set anew,
+/// because another first event may have other bytes, or the same. Returns how many events pointed elsewhere before.
+fn point_at(
+    db: &Connection,
+    which: &str,
+    value: &dyn ToSql,
+    first: Option<EventId>,
+    other_body: bool,
+) -> Result<usize, InboxError> {
+    let sql = format!(
+        "UPDATE event SET duplicate_of = ?2, flags = (flags & ~?3) | CASE WHEN ?5 OR via <> ?4
+        AND EXISTS (SELECT 1 FROM event AS first WHERE first.id = ?2 AND first.sha256 <> event.sha256)
+        THEN ?3 ELSE 0 END WHERE {which} AND duplicate_of IS NOT ?2"
+    );
+    let first = first.as_ref().map(EventId::as_bytes);
+    let values = params![value, first, CONFLICT, Via::BackupSync as i64, other_body];
+    Ok(db.prepare_cached(&sql)?.execute(values)?)
 }
 
 /// Removes an event, as it is now, from the running totals, or adds it.

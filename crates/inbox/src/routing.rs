@@ -10,23 +10,17 @@ use crate::{
     reasons::{AWAITS, DUPLICATE, LONGEST_WAIT_US, OTHER_BODY},
 };
 
-/// Stores the deliveries of an event. Returns the targets whose deliveries wait, and how many deliveries there are.
-pub(crate) fn route(
+/// Returns the targets that get an event, each with the reason why nothing is sent there, if any.
+pub(crate) fn routes(
     batch: &Batch<'_>,
     new: &NewEvent,
-    seq: i64,
     first: Option<&First>,
-) -> Result<(Vec<TargetId>, u32), InboxError> {
-    const SQL: &str =
-        "INSERT INTO delivery (event, number, target, state, replay, last_error, ended_at, due_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    let (mut waiting, mut number) = (Vec::new(), 0);
+) -> Result<Vec<(TargetId, Option<&'static str>)>, InboxError> {
     let looped = is_loop(batch.db, new)?;
     let by_content = matches!(new.dedupe_key, DedupeKey::Content(_));
     let repeat =
         Duplicate { verdict: new.verdict, by_content, on_duplicate: new.on_duplicate, rejects: new.rejects };
-    for target in targets(batch, new) {
-        number += 1;
+    let routed = targets(batch, new).into_iter().map(|target| {
         let reason = match &new.route {
             Route::To(_) => None,
             Route::Withheld(reason) => Some(*reason),
@@ -34,6 +28,24 @@ pub(crate) fn route(
             _ if looped => Some("it is a delivery of ours that came back: a loop"),
             _ => skip_reason(batch.db, &repeat, first, target)?,
         };
+        Ok((target, reason))
+    });
+    routed.collect()
+}
+
+/// Stores the deliveries of an event. Returns the targets whose deliveries wait, and how many deliveries there are.
+pub(crate) fn route(
+    batch: &Batch<'_>,
+    new: &NewEvent,
+    seq: i64,
+    routes: Vec<(TargetId, Option<&'static str>)>,
+) -> Result<(Vec<TargetId>, u32), InboxError> {
+    const SQL: &str =
+        "INSERT INTO delivery (event, number, target, state, replay, last_error, ended_at, due_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let (mut waiting, mut number) = (Vec::new(), 0);
+    for (target, reason) in routes {
+        number += 1;
         let state = if reason.is_some() { DeliveryState::Skipped } else { DeliveryState::Pending };
         let ended = reason.map(|_| new.received_at.as_micros());
         let awaits_until = (reason == Some(AWAITS)).then(|| batch.now.store.saturating_add(LONGEST_WAIT_US));

@@ -1,5 +1,7 @@
 //! Conversions between columns and values.
 
+use std::time::Duration;
+
 use hookmitt_clock::StoreClock;
 use hookmitt_event::{Cause, DeliveryState, EventId, HttpVersion, Timestamp, Verdict, Via};
 use rusqlite::{Row, types::Type};
@@ -9,6 +11,7 @@ pub(crate) const BROWSER: i64 = 1;
 pub(crate) const CONFLICT: i64 = 2;
 pub(crate) const STALE: i64 = 4;
 pub(crate) const CALLBACK: i64 = 8;
+pub(crate) const FOLDS: i64 = 16;
 
 /// The error for a column whose value no hookmitt of this schema wrote.
 pub(crate) fn corrupt(column: usize, what: &'static str) -> rusqlite::Error {
@@ -34,6 +37,11 @@ pub(crate) fn moment_or_null(row: &Row<'_>, column: usize) -> rusqlite::Result<O
 /// Reads a moment in store time and converts it to wall clock time, to be shown.
 pub(crate) fn due(row: &Row<'_>, column: usize, clock: &StoreClock) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(|due| clock.to_wall(due)))
+}
+
+/// Returns a length of time as it is stored.
+pub(crate) fn micros(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }
 
 pub(crate) fn verdict(row: &Row<'_>, column: usize) -> rusqlite::Result<Verdict> {

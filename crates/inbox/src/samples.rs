@@ -45,6 +45,7 @@ pub(crate) fn event(source: i64, received_at: Timestamp) -> NewEvent {
         arrival_key: None,
         forwarded: None,
         caught_up_by: None,
+        planned: None,
         parent: None,
         route: Route::Targets,
     }

@@ -1,16 +1,18 @@
 //! Stores one event: its row, its dedupe key and its deliveries, in one transaction.
 
+use std::time::Duration;
+
 use hookmitt_event::{DedupeKey, EventId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     Inbox, InboxError, KeyTerms, NewEvent, Stored,
     batch::Batch,
-    first_key::{KeyPlace, own_key},
+    first_key::{First, KeyPlace, own_key},
     found_provider::settle_provider,
     now::Now,
-    routing::{is_stale, route},
-    rows::{self, BROWSER, CALLBACK, CONFLICT, STALE, causes_json},
+    routing::{is_stale, route, routes},
+    rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE, causes_json},
     tally::Change,
 };
 
@@ -55,23 +57,16 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
         is_proved: new.verdict == Verdict::Valid,
     };
     let first = own_key(batch.db, claim, &place)?;
-    let mut flags = if new.browser { BROWSER } else { 0 };
-    if new.callback {
-        flags |= CALLBACK;
-    }
-    if let Some(first) = &first
-        && (first.other_body || differs(batch.db, new, first.seq)?)
-    {
-        flags |= CONFLICT;
-    }
-    let time = new.facts.event_time.map(Timestamp::as_micros);
-    if is_stale(batch.db, new.source, new.facts.object.as_deref(), time)? {
-        flags |= STALE;
-    }
-    insert(batch.db, new, seq, flags, first.as_ref().map(|first| first.id), batch.now)?;
-    let (waiting, deliveries) = route(batch, new, seq, first.as_ref())?;
+    let duplicate_of = first.as_ref().map(|first| first.shown_for(batch.db, new.id)).transpose()?.flatten();
+    let routes = routes(batch, new, first.as_ref())?;
+    let is_sent = routes.iter().any(|(_, reason)| reason.is_none());
+    let folds = duplicate_of.is_some() && !is_sent && folds(new);
+    let flags = flags(batch.db, new, first.as_ref())? | if folds { FOLDS } else { 0 };
+    let answer = new.planned.map(|answer| answer.now());
+    insert(batch.db, new, &Settled { seq, flags, duplicate_of, answer }, batch.now)?;
+    let (waiting, deliveries) = route(batch, new, seq, routes)?;
     let length = i64::try_from(new.request.body.len()).unwrap_or(i64::MAX);
-    let change = Change { deliveries: deliveries.into(), ..Change::event(first.is_some(), length) };
+    let change = Change { deliveries: deliveries.into(), ..Change::event(duplicate_of.is_some(), length) };
     batch.arriving.tally.add(new.source, new.verdict as i64, change);
     let finds = new.provider.as_deref().filter(|_| new.finds_provider);
     let set_provider = settle_provider(batch.db, new.source, finds, new.id)?;
@@ -79,13 +74,48 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     Ok(Stored {
         id: new.id,
         seq,
-        duplicate_of: first.map(|first| first.id),
+        duplicate_of,
         waiting,
         deliveries,
         name_was_used: false,
         turned_away,
         set_provider,
+        answered_after: answer.and_then(|(_, after)| after),
     })
+}
+
+/// Returns the event's flags, but for [`FOLDS`].
+fn flags(db: &Connection, new: &NewEvent, first: Option<&First>) -> Result<i64, InboxError> {
+    let mut flags = if new.browser { BROWSER } else { 0 };
+    if new.callback {
+        flags |= CALLBACK;
+    }
+    if let Some(first) = first
+        && (first.other_body || differs(db, new, first.seq)?)
+    {
+        flags |= CONFLICT;
+    }
+    let time = new.facts.event_time.map(Timestamp::as_micros);
+    if is_stale(db, new.source, new.facts.object.as_deref(), time)? {
+        flags |= STALE;
+    }
+    Ok(flags)
+}
+
+/// Whether a repeat folds if nothing of it is sent. One that is recognised by its content alone may be another event, and
+/// whatever nobody proved, or a web page sent, is worth a look.
+fn folds(new: &NewEvent) -> bool {
+    let by_id = matches!(new.dedupe_key, DedupeKey::Id(_));
+    by_id && !new.browser && !matches!(new.verdict, Verdict::Invalid | Verdict::Pending)
+}
+
+/// What is decided about an event when it is stored.
+struct Settled {
+    seq: i64,
+    flags: i64,
+    duplicate_of: Option<EventId>,
+    /// What its sender is answered, and how long after the request.
+    answer: Option<(u16, Option<Duration>)>,
 }
 
 pub(crate) fn arrived_before(db: &Connection, new: &NewEvent) -> Result<Option<Stored>, InboxError> {
@@ -103,6 +133,7 @@ pub(crate) fn arrived_before(db: &Connection, new: &NewEvent) -> Result<Option<S
             name_was_used: false,
             turned_away: false,
             set_provider: false,
+            answered_after: None,
         })
     });
     Ok(earlier.optional()?)
@@ -119,21 +150,15 @@ fn differs(db: &Connection, new: &NewEvent, first: i64) -> Result<bool, InboxErr
     Ok(sha256.is_some_and(|sha256| sha256 != new.sha256))
 }
 
-fn insert(
-    db: &Connection,
-    new: &NewEvent,
-    seq: i64,
-    flags: i64,
-    first: Option<EventId>,
-    now: Now,
-) -> Result<(), InboxError> {
+fn insert(db: &Connection, new: &NewEvent, settled: &Settled, now: Now) -> Result<(), InboxError> {
     const SQL: &str = "INSERT INTO event (seq, id, source, received_at, via, verdict, flags, provider, type, title,
         event_time, object, dedupe_key, duplicate_of, parent, arrival_key, handshake, causes, remote, url, method,
         path, query, version, size, sha256, headers, body, handshake_answer, forwarded, signed_with, foreign_host,
-        stored_at)
+        stored_at, answered, answered_after)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33)";
+        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35)";
     let NewEvent { request, facts, .. } = new;
+    let Settled { seq, flags, duplicate_of, answer } = settled;
     let signed_with = new.delivery_of.map(|delivery| signer_of(db, delivery.event)).transpose()?.flatten();
     db.prepare_cached(SQL)?.execute(params![
         seq,
@@ -149,7 +174,7 @@ fn insert(
         facts.event_time.map(Timestamp::as_micros),
         facts.object,
         new.dedupe_key.to_string(),
-        first.as_ref().map(EventId::as_bytes),
+        duplicate_of.as_ref().map(EventId::as_bytes),
         new.parent.as_ref().map(EventId::as_bytes),
         new.arrival_key,
         facts.handshake,
@@ -169,6 +194,8 @@ fn insert(
         signed_with,
         new.foreign_host,
         now.store,
+        answer.map(|(status, _)| status),
+        answer.and_then(|(_, after)| after).map(rows::micros),
     ])?;
     Ok(())
 }

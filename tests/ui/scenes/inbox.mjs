@@ -23,6 +23,10 @@ export async function inbox(stage) {
     await settle(ui, theme);
     await show(ui, ids.first);
     await picture(ui, `inspector-${theme}`);
+    await ui.list.getByTitle('Show the repeats').click();
+    await sees(ui.row('Duplicate').last());
+    await picture(ui, `repeats-${theme}`);
+    await ui.list.getByTitle('Fold the repeats away').click();
     await show(ui, ids.invalid);
     await picture(ui, `invalid-${theme}`);
     await show(ui, ids.invalid, 'signature');
@@ -58,6 +62,10 @@ export async function inbox(stage) {
     await settle(ui, theme, NARROW);
     await show(ui, ids.first);
     await picture(ui, `narrow-${theme}`);
+    await ui.list.getByTitle('Show the repeats').click();
+    await sees(ui.row('Duplicate').last());
+    await picture(ui, `repeats-narrow-${theme}`);
+    await ui.list.getByTitle('Fold the repeats away').click();
   }
   await settle(ui, 'dark', PHONE);
   await picture(ui, 'phone-detail');

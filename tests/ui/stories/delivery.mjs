@@ -109,9 +109,10 @@ story('a skipped repeat is forwarded on request', async (stage) => {
   await send(stripe.invoicePaid(now));
   await server.waitFor(1);
   await send(stripe.invoicePaid(now, { pending: 1 }));
-  await ui.hasRows(2); // the first one shows ×2 before the second one is listed
-  await ui.row('invoice.paid').first().click();
-  await says(ui.row('invoice.paid').first(), 'Duplicate', 'Skipped');
+  await says(ui.row('invoice.paid'), '×2');
+  await ui.row('invoice.paid').getByTitle('Show the repeats').click();
+  await ui.row('Duplicate').click();
+  await says(ui.row('Duplicate'), 'Skipped');
   assert.equal(server.seen.length, 1);
 
   await ui.button(/^Forward/, ui.detail).first().click();
@@ -141,4 +142,21 @@ story('a genuine event that the app rejects says so, and shows the fix for a fra
   await says(ui.panel, 'pass the raw body on', 'Express', 'express.raw');
   await hasNoBarriers(ui.page, 'an event that the app rejects');
   await ui.button('Hide the fix', ui.panel).click();
+});
+
+story('where the event was captured stands what its sender was answered, and when', async (stage) => {
+  const { hookmitt, server, send } = await shop(stage);
+  const ui = await stage.open(hookmitt);
+  await send(stripe.charge(Date.now()));
+  await server.waitFor(1);
+  await ui.select('charge.succeeded');
+  await says(ui.panel, /Captured answered 200 (< 1|\d+) ms/, /Received .* answered 200 after (< 1|\d+) ms/);
+
+  // The local server answers here, so what it says is known once it has said it: the page takes it in by itself.
+  await hookmitt.api.source('command', { answer: { respond: 'app' } });
+  await hookmitt.api.target('command', server.url);
+  server.will({ status: 422, after: 30 });
+  await hookmitt.post('command', { path: '/weather', body: 'text=Oslo' });
+  await ui.select('POST /command/weather');
+  await says(ui.panel, /Captured answered 422 \d+ ms/);
 });

@@ -24,6 +24,19 @@ export async function listEvents(filter: Filter, { before, limit, signal }: Piec
   return (await response.json()) as EventPage;
 }
 
+/** Copies of an event, oldest first, including the first one. */
+export interface CopyList {
+  items: Event[];
+  /** How many copies there are. */
+  total: number;
+}
+
+/** Returns an event's copies: all events with the same first event, at most `limit`. */
+export async function copiesOf(id: string, limit: number, signal?: AbortSignal): Promise<CopyList> {
+  const asked = { params: { path: { id }, query: { limit } }, ...(signal ? { signal } : {}) };
+  return (await ask(api.GET('/api/events/{id}/copies', asked))) as CopyList;
+}
+
 /** Moves an event to the bin. */
 export async function deleteEvent(id: string): Promise<void> {
   await ask(api.DELETE('/api/events/{id}', { params: { path: { id } } }));

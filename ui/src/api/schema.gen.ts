@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/api/deliveries/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stops deliveries that wait: they are skipped. What is being sent goes on. */
+        post: operations["stop_deliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deliveries/{id}/outcome": {
         parameters: {
             query?: never;
@@ -928,6 +945,11 @@ export interface components {
              */
             status?: number | null;
         };
+        /**
+         * @description Who answered the sender of an event.
+         * @enum {string}
+         */
+        Answerer: "hookmitt" | "relay" | "channel";
         /** @description One HTTP attempt of a delivery. */
         AttemptJson: {
             /** @description Whether the request was sent but not answered. Then it is unknown whether the target acted on it. */
@@ -1073,7 +1095,7 @@ export interface components {
         };
         /** @description The copies of an event: the first event and all its duplicates, without those in the bin. */
         Copies: {
-            /** @description The copies, oldest first, each with its glance. At most 100. */
+            /** @description The copies, oldest first, each with its glance. */
             items: components["schemas"]["EventJson"][];
             /**
              * Format: int64
@@ -1120,6 +1142,11 @@ export interface components {
             target_id: components["schemas"]["TargetId"];
             /** @description Whether the delivery is held up because its target is paused or down. */
             waiting: boolean;
+        };
+        /** @description Deliveries by their ids. */
+        DeliveryIds: {
+            /** @description The ids of the deliveries, `<event id>.<n>`; at most 10,000. */
+            deliveries: string[];
         };
         /** @description A delivery: one event bound for one target. */
         DeliveryJson: {
@@ -1223,6 +1250,7 @@ export interface components {
         };
         /** @description An event in JSON, the same from the command line and the API. */
         EventJson: {
+            answered: components["schemas"]["SenderAnswer"] | null;
             /** @description Whether a web page other than Hookmitt's own sent the request, or may have sent it. */
             browser: boolean;
             /** @description Why the verdict is `invalid`, likeliest cause first. */
@@ -1581,6 +1609,13 @@ export interface components {
             /** @description Whether a duplicate has other bytes than the first event. */
             copies_differ: boolean;
             delivery: components["schemas"]["DeliveryGlance"] | null;
+            /**
+             * Format: int64
+             * @description How many of these copies fold: they are duplicates by their id, and nothing of them was sent by itself.
+             */
+            folded: number;
+            /** @description Whether the event itself folds. A list with `fold` leaves it out if it shows the first event. */
+            folds: boolean;
         };
         /** @description The answer to a set-up request, without its header lines because they may contain a secret. */
         HandshakeAnswer: {
@@ -1738,6 +1773,7 @@ export interface components {
         /** @description A page of a list. */
         Items_EventJson: {
             items: {
+                answered?: components["schemas"]["SenderAnswer"] | null;
                 /** @description Whether a web page other than Hookmitt's own sent the request, or may have sent it. */
                 browser: boolean;
                 /** @description Why the verdict is `invalid`, likeliest cause first. */
@@ -2448,6 +2484,8 @@ export interface components {
             items: components["schemas"]["Replayed"][];
             /** @description The secret with which the event was signed again. */
             secret: string | null;
+            /** @description Whether the edit leaves a signature in the request that no longer fits. */
+            spoilt: boolean;
         };
         /**
          * @description Who answers the sender once its request is stored.
@@ -2523,6 +2561,21 @@ export interface components {
             fits: boolean;
             /** @description The secret's label. */
             label: string;
+        };
+        /** @description What the sender of an event was answered. */
+        SenderAnswer: {
+            /**
+             * Format: int64
+             * @description How long after the whole request was there, in milliseconds.
+             */
+            after_ms: number | null;
+            /** @description Who answered. */
+            by: components["schemas"]["Answerer"];
+            /**
+             * Format: int32
+             * @description The status that Hookmitt answered, or gave the relay to pass on. Null if it did neither.
+             */
+            status: number | null;
         };
         /** @description The outcome of the samples that were sent. */
         Sent: {
@@ -2654,6 +2707,13 @@ export interface components {
             };
             /** @description The number of events in each view. */
             views: components["schemas"]["ViewsJson"];
+        };
+        /** @description How many deliveries were stopped. */
+        StoppedCount: {
+            /** @description How many waited and are not sent any more. */
+            stopped: number;
+            /** @description How many of these were never sent. */
+            unsent: number;
         };
         /** @description A change to a target. Absent fields stay as they are. */
         TargetChange: {
@@ -2991,6 +3051,37 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    stop_deliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeliveryIds"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoppedCount"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     delivery_outcome: {
         parameters: {
             query?: never;
@@ -3099,6 +3190,8 @@ export interface operations {
                 cursor?: string;
                 /** @description The number of events, 1 to 1000; 100 by default. */
                 limit?: number;
+                /** @description Leave out the duplicates that fold and whose first event is in the same list. A view shows all of its events. */
+                fold?: boolean;
                 /** @description Whether each event has its `glance`. */
                 glance?: boolean;
             };
@@ -3279,7 +3372,10 @@ export interface operations {
     };
     event_copies: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The number of events, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
             header?: never;
             path: {
                 id: string;

@@ -25,6 +25,8 @@ export type Glance = Schemas['Glance'];
 export type Event = Schemas['EventJson'];
 /** Why an event was not forwarded automatically, if the reason is that a web page may have sent it. */
 export type Withheld = NonNullable<Event['withheld']>;
+/** What the sender of an event was answered. */
+export type SenderAnswer = NonNullable<Event['answered']>;
 export type Stats = Schemas['StatsJson'];
 
 /** A saved view. */

@@ -58,6 +58,8 @@ const caps: Record<string, string> = {
   escape: 'Esc',
   arrowup: '↑',
   arrowdown: '↓',
+  arrowleft: '←',
+  arrowright: '→',
   mod: isMac ? '⌘' : 'Ctrl',
   control: isMac ? '⌃' : 'Ctrl',
   shift: isMac ? '⇧' : 'Shift',

@@ -1,6 +1,7 @@
 import type { View } from '../api/shapes';
 import { filterOf, type Token } from './tokens';
 import type { Filter } from '../state/filter';
+import { prefs } from '../state/prefs.svelte';
 import { route } from '../state/route.svelte';
 
 /** What the list is filtered by: the view or source of the left pane, and the tokens of the search. */
@@ -13,6 +14,7 @@ class Search {
     const filter: Filter = {};
     if (view) filter.view = view as View;
     if (source) filter.source = source;
+    if (!view && prefs.repeats === 'folded') filter.fold = true; // in a view, each event needs attention
     return { ...filter, ...filterOf(this.tokens) };
   }
 

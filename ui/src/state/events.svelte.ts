@@ -1,18 +1,18 @@
 import { Problem } from '../api/client';
-import { listEvents } from '../api/events';
+import { copiesOf, listEvents } from '../api/events';
 import type { Event, Gap } from '../api/shapes';
 import { type Filter, matches } from './filter';
 import { type PlacedGap, placeGaps } from './gap-places';
+import { Held } from './held.svelte';
 import { PAGE, Pages } from './pages';
+import { Repeats } from './repeats';
 import { type Row, rowOf } from './row';
 import { soon } from './soon';
 import { sources } from './sources.svelte';
+import { Unfolded } from './unfolded';
 import { notify } from './watchers';
 
 export { onEvent } from './watchers';
-
-/** The most new events kept while they are held back; to show more, the list is read again. */
-const HELD = 500;
 
 /** Where the list should scroll; the list does so and resets it. */
 export type Wanted = { to: 'top' } | { to: 'row'; id: string };
@@ -26,10 +26,6 @@ class Events {
   problem = $state.raw<Problem | null>(null);
   /** Whether new events are inserted at once while the top of the list is visible. */
   live = $state(true);
-  /** How many new events are not shown yet. */
-  newCount = $state(0);
-  /** There are more new events than `newCount` says. */
-  newMore = $state(false);
   /** The list was read to its end. */
   complete = $state(false);
   wanted = $state.raw<Wanted | null>(null);
@@ -41,16 +37,34 @@ class Events {
   firstInSight = 0;
 
   #pages = new Pages();
+  #shown = new Unfolded(this.#pages);
+  #repeats = new Repeats(this.#shown);
   #version = $state(0);
-  #held: Row[] = [];
+  #held = new Held();
   #came = new Map<string, Event>();
   #reading = new AbortController();
   #readingOlder = false;
   #flush = soon(() => this.#takeIn(), 50);
   #askNewer = soon(() => void this.catchUp(), 1_000);
 
+  /** How many new events are not shown yet. */
+  get newCount(): number {
+    return this.#held.count;
+  }
+
+  /** Whether there are more new events than `newCount` says. */
+  get newMore(): boolean {
+    return this.#held.more;
+  }
+
   /** The number of rows. */
   get length(): number {
+    void this.#version;
+    return this.#shown.length;
+  }
+
+  /** The number of events that were found; repeats beneath their first don't count. */
+  get found(): number {
     void this.#version;
     return this.#pages.length;
   }
@@ -58,25 +72,37 @@ class Events {
   /** Returns the rows from index `from` to before `to`; a row is undefined while it is being read again. */
   slice(from: number, to: number): (Row | undefined)[] {
     void this.#version;
-    return this.#pages.slice(from, to);
+    return this.#shown.slice(from, to);
   }
 
   /** Returns the index of an event's row, or -1. */
   indexOf(id: string | null): number {
     void this.#version;
-    return id === null ? -1 : this.#pages.indexOf(id);
+    return id === null ? -1 : this.#shown.indexOf(id);
   }
 
   /** Returns an event's row if it is listed and loaded. */
   row(id: string): Row | undefined {
     const at = this.indexOf(id);
-    return at < 0 ? undefined : this.#pages.slice(at, at + 1)[0];
+    return at < 0 ? undefined : this.#shown.slice(at, at + 1)[0];
+  }
+
+  /** Whether a row's repeats are shown beneath it or can be. */
+  foldable(row: Row): boolean {
+    return this.filter.fold === true && row.first === null && row.folded > 0;
+  }
+
+  /** Whether an event's repeats are shown beneath it. */
+  isOpen(id: string | null): boolean {
+    void this.#version;
+    return this.#shown.has(id);
   }
 
   /** Returns the places of gaps among the rows. */
   placesOf(gaps: readonly Gap[]): PlacedGap[] {
     void this.#version;
-    return placeGaps(gaps, this.#pages.list, this.newCount > 0);
+    const placed = placeGaps(gaps, this.#pages.list, this.newCount > 0);
+    return placed.map((line) => ({ ...line, at: this.#shown.shownAt(line.at) }));
   }
 
   /** Lists the events that pass a filter. */
@@ -122,10 +148,11 @@ class Events {
   }
 
   /** Takes note of the visible rows: reads missing pages near them again, and drops the rows of pages far away. */
-  inSight(from: number, to: number): void {
+  inSight(fromRow: number, toRow: number): void {
+    const [from, to] = [this.#shown.inPages(fromRow), this.#shown.inPages(toRow)];
     for (const page of this.#pages.within(from - PAGE / 2, to + PAGE / 2))
       if (!page.rows) void this.#reread(page);
-    this.#pages.letGo(from, to);
+    this.#pages.letGo(from, to, this.#shown.firsts);
     if (to > this.#pages.length - PAGE / 2) void this.older();
   }
 
@@ -138,21 +165,41 @@ class Events {
   /** Removes an event's row at once; returns the row, so that it can be put back. */
   remove(id: string): Row | undefined {
     const row = this.row(id);
-    if (row && this.#pages.remove(id, row.seq)) this.#version += 1;
-    this.#held = this.#held.filter((one) => one.id !== id);
+    if (row) this.#takeOut(row);
+    this.#version += 1;
     return row;
   }
 
   /** Puts back a row that was removed. */
   putBack(row: Row): void {
-    if (this.#pages.insert(row)) this.#version += 1;
+    if (this.#shown.insert(row) || this.#pages.insert(row)) this.#version += 1;
+  }
+
+  /** Shows the repeats of a listed event beneath it. */
+  async unfold(id: string): Promise<void> {
+    const row = this.row(id);
+    if (row && this.foldable(row) && !this.#shown.has(id)) await this.#readRepeats(id);
+  }
+
+  /** Folds the repeats of an event away. */
+  fold(id: string): void {
+    this.#shown.close(id);
+    this.#held.removeRepeats(id);
+    this.#version += 1;
+  }
+
+  /** Shows a repeat if it is folded away: unfolds its first, and scrolls to it. */
+  async uncover(id: string, first: string): Promise<void> {
+    if (this.indexOf(id) >= 0) return;
+    await this.unfold(first);
+    this.reveal(id);
   }
 
   /** Shows the new events, and scrolls to the top of the list. */
   newest(): void {
     if (this.newMore) void this.read();
-    else this.#putIn(this.#held);
-    this.#forgetNew();
+    else this.#putIn(this.#held.rows);
+    this.#held.clear();
     this.live = true;
     this.wanted = { to: 'top' };
   }
@@ -200,15 +247,18 @@ class Events {
   /** Reads all loaded rows again, because changes may have been missed. */
   refresh(): void {
     for (const page of this.#pages.list.slice(1)) if (page.rows) void this.#reread(page);
+    for (const first of this.#shown.firsts) void this.#readRepeats(first);
     void this.catchUp();
   }
 
   #begin(rows: Row[], complete: boolean) {
     this.#pages.reset(rows);
+    this.#shown.reset();
+    this.#repeats.seen = this.#pages.newest;
     for (const row of rows.toReversed()) sources.saw(row.source, row.provider);
     this.complete = complete;
     this.inserted = 0;
-    this.#forgetNew();
+    this.#held.clear();
     this.state = 'ready';
     this.problem = null;
     this.#version += 1;
@@ -224,6 +274,10 @@ class Events {
     this.#version += 1;
   }
 
+  async #readRepeats(first: string) {
+    if (await this.#repeats.read(first, this.#reading.signal)) this.#version += 1;
+  }
+
   #takeIn() {
     if (this.state !== 'ready') return; // they are inserted after the page that is being read
     const came = [...this.#came.values()].sort((a, b) => b.seq - a.seq);
@@ -237,55 +291,72 @@ class Events {
       if (event.deleted_at !== null) this.#drop(row);
       else if (this.#change(row)) continue;
       else if (fits === null) this.#askNewer();
+      else if (fits && this.filter.fold && row.folds && row.first !== null)
+        this.#repeat(row, row.first, added);
       else if (fits && row.seq > known) added.push(row);
-      else if (fits) this.#pages.insert(row);
+      else if (fits && this.#pages.insert(row) && this.filter.fold) this.#pages.removeRepeats(row.id);
     }
+    this.#repeats.seen = Math.max(this.#repeats.seen, came[0]?.seq ?? 0);
     this.#add(added);
     this.#version += 1;
   }
 
   #change(row: Row): boolean {
-    const held = this.#held.findIndex((one) => one.id === row.id);
-    if (held >= 0) this.#held[held] = row;
-    return held >= 0 || this.#pages.update(row);
+    return this.#held.update(row) || this.#shown.update(row) || this.#pages.update(row);
   }
 
-  #drop(row: Row) {
+  #takeOut(row: Row) {
     this.#pages.remove(row.id, row.seq);
-    const held = this.#held.length;
-    this.#held = this.#held.filter((one) => one.id !== row.id);
-    this.newCount -= held - this.#held.length;
+    this.#shown.close(row.id);
+    this.#shown.remove(row.id);
+    this.#held.remove(row.id);
+  }
+
+  /** Takes out a deleted event. The repeats of a first then stand for themselves. */
+  #drop(row: Row) {
+    this.#takeOut(row);
+    if (this.filter.fold && row.first === null && row.copies > 0) void this.#leaveBehind(row.id);
+  }
+
+  async #leaveBehind(first: string) {
+    const { signal } = this.#reading;
+    const { items } = await copiesOf(first, PAGE, signal).catch(() => ({ items: [] }));
+    if (signal.aborted || this.indexOf(first) >= 0) return;
+    for (const event of items) if (matches(this.filter, event)) this.#pages.insert(rowOf(event));
+    this.#version += 1;
+  }
+
+  /**
+   * Takes in a repeat that is not listed. It stays folded away, or comes beneath its first if that is unfolded. If the
+   * first isn't loaded, only the API can tell whether the list has it.
+   */
+  #repeat(row: Row, first: string, added: Row[]) {
+    if (this.#repeats.isNew(row, first)) added.push(row);
+    else if (this.#pages.indexOf(first) < 0 && !this.#held.has(first)) this.#askNewer();
   }
 
   /** Inserts new rows, or holds them back. */
   #add(rows: Row[]) {
     if (rows.length === 0) return;
     if (this.live && this.atTop && this.newCount === 0) return this.#putIn(rows);
-    this.newCount += rows.length;
-    if (this.#held.length + rows.length > HELD) this.newMore = true;
-    else this.#held.unshift(...rows);
+    this.#held.add(rows);
   }
 
   #tooMany(count: number) {
     if (this.live && this.atTop) return void this.read();
-    this.newCount = Math.max(this.newCount, count);
-    this.newMore = true;
+    this.#held.tooMany(count);
   }
 
   #putIn(rows: Row[]) {
-    this.#pages.prepend(rows);
-    this.inserted += rows.length;
+    const top = rows.filter((row) => !this.#shown.has(row.first));
+    for (const row of rows) this.#shown.insert(row);
+    this.#pages.prepend(top);
+    this.inserted += top.length;
     this.#version += 1;
   }
 
-  #forgetNew() {
-    this.#held = [];
-    this.newCount = 0;
-    this.newMore = false;
-  }
-
   #newestKnown(): number {
-    return Math.max(this.#pages.newest, this.#held[0]?.seq ?? 0);
+    return Math.max(this.#pages.newest, this.#held.newest);
   }
 }
 

@@ -13,6 +13,8 @@ export interface Filter {
   until?: string;
   /** Only events that contain this text anywhere. */
   q?: string;
+  /** Leave out repeats that fold and whose first event is listed. */
+  fold?: boolean;
 }
 
 const views: Record<View, (event: Event) => boolean> = {
@@ -23,7 +25,7 @@ const views: Record<View, (event: Event) => boolean> = {
   waiting: ({ glance }) => glance?.delivery?.waiting === true,
 };
 
-/** Whether an event is listed; null if only the API can tell, because the text may be in the body. */
+/** Whether an event is listed, unless it is folded away; null if only the API can tell, because the text may be in the body. */
 export function matches(filter: Filter, event: Event): boolean | null {
   const at = Date.parse(event.received_at);
   const fits =

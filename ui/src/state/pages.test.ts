@@ -63,3 +63,21 @@ test('far rows are let go and can be filled again', () => {
   expect(numbers(pages, 10 * PAGE, 10 * PAGE + 1)).toEqual([20 * PAGE]);
   expect(pages.length).toBe(30 * PAGE);
 });
+
+test('a page with a needed event is not let go', () => {
+  const pages = new Pages();
+  pages.reset(rows(30 * PAGE, 29 * PAGE + 1));
+  for (let page = 29; page > 0; page -= 1) pages.append(rows(page * PAGE, (page - 1) * PAGE + 1));
+  pages.letGo(15 * PAGE, 15 * PAGE + 40, new Set([`e${PAGE}`]));
+  expect(numbers(pages, 29 * PAGE, 29 * PAGE + 1)).toEqual([PAGE]);
+  expect(numbers(pages, 28 * PAGE, 28 * PAGE + 1)).toEqual([undefined]);
+});
+
+test('the repeats of an event are removed from all pages', () => {
+  const pages = new Pages();
+  const folds = { first: 'e2', folds: true };
+  pages.reset([{ ...row(9), ...folds }]);
+  pages.append([{ ...row(8), ...folds }, row(7), { ...row(6), first: 'e2', folds: false }]);
+  pages.removeRepeats('e2');
+  expect([numbers(pages), pages.length]).toEqual([[7, 6], 2]);
+});

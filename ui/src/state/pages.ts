@@ -128,12 +128,27 @@ export class Pages {
     });
   }
 
-  /** Drops the rows of pages far from the visible rows. The first page stays, because new rows go there. */
-  letGo(from: number, to: number): void {
+  /**
+   * Drops the rows of pages far from the visible rows. The first page stays, because new rows go there, and so do pages
+   * with an event in `needed`.
+   */
+  letGo(from: number, to: number, needed: ReadonlySet<string> = new Set()): void {
     const kept = this.list.filter((page) => page.rows);
     if (kept.length <= KEPT) return;
     const near = new Set(this.within(from - 3 * PAGE, to + 3 * PAGE));
-    for (const page of kept) if (!near.has(page) && page !== this.list[0]) page.rows = null;
+    const stays = ({ rows }: Page) => needed.size > 0 && rows?.some(({ id }) => needed.has(id));
+    for (const page of kept) if (!near.has(page) && page !== this.list[0] && !stays(page)) page.rows = null;
+  }
+
+  /** Removes all loaded repeats of an event that fold. */
+  removeRepeats(first: string): void {
+    const stays = (row: Row) => row.first !== first || !row.folds;
+    for (const page of this.list) {
+      if (!page.rows || page.rows.every(stays)) continue;
+      page.rows = page.rows.filter(stays);
+      page.count = page.rows.length;
+    }
+    this.list = this.list.filter(({ count }) => count > 0);
   }
 
   /** Returns the page to which a number belongs, and its index there. */

@@ -2,12 +2,14 @@
 interface Kept {
   theme: 'system' | 'dark' | 'light';
   density: 'comfortable' | 'compact';
+  /** Whether repeats are folded away beneath their first event. */
+  repeats: 'folded' | 'listed';
   /** The widths of panes by name. */
   sizes: Record<string, number>;
 }
 
 const KEY = 'hookmitt.look';
-const first: Kept = { theme: 'system', density: 'comfortable', sizes: {} };
+const first: Kept = { theme: 'system', density: 'comfortable', repeats: 'folded', sizes: {} };
 
 function read(): Kept {
   try {
@@ -34,6 +36,14 @@ class Prefs {
   }
   set density(density: Kept['density']) {
     this.#kept.density = density;
+    this.#keep();
+  }
+
+  get repeats(): Kept['repeats'] {
+    return this.#kept.repeats;
+  }
+  set repeats(repeats: Kept['repeats']) {
+    this.#kept.repeats = repeats;
     this.#keep();
   }
 

@@ -18,8 +18,12 @@ export interface Row {
   copies: number;
   /** Not all copies have the same bytes. */
   differs: boolean;
-  /** It is not the first of its copies. */
-  repeats: boolean;
+  /** How many of its copies fold away beneath it. */
+  folded: number;
+  /** The first of its copies; null if it is the first itself. */
+  first: string | null;
+  /** It folds away beneath the first. */
+  folds: boolean;
   /** It repeats the first with other bytes. */
   conflicts: boolean;
   stale: boolean;
@@ -49,7 +53,9 @@ export function rowOf(event: Event): Row {
     cause: event.causes[0],
     copies: glance?.copies ?? 1,
     differs: glance?.copies_differ ?? event.conflict,
-    repeats: event.duplicate_of !== null,
+    folded: glance?.folded ?? 0,
+    first: event.duplicate_of,
+    folds: glance?.folds ?? false,
     conflicts: event.duplicate_of !== null && event.conflict,
     stale: event.stale,
     edited: event.parent !== null,

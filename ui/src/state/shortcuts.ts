@@ -18,6 +18,7 @@ export const SHORTCUTS: { title: string; lines: ShortcutLine[] }[] = [
       { keys: ['x'], does: 'Select' },
       { keys: ['Shift+x'], does: 'Select up to here' },
       { keys: ['Delete'], does: 'Delete' },
+      { keys: ['ArrowRight', 'ArrowLeft'], does: 'Show repeats, fold them' },
     ],
   },
   {

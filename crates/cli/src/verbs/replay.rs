@@ -15,7 +15,8 @@ use crate::{
     event_ref::EventRef,
     failure::{CliError, Exit},
     outcome::{Ordered, Outcomes},
-    terminal::Screen,
+    stop::Stop,
+    terminal::{ODD, Screen, Styled},
 };
 
 /// What `replay` takes.
@@ -52,21 +53,76 @@ pub(crate) struct Args {
 struct Replayed {
     items: Vec<Ordered>,
     secret: Option<String>,
+    #[serde(default)]
+    spoilt: bool,
+}
+
+/// The API's answer to a stop.
+#[derive(Debug, Deserialize)]
+struct StoppedCount {
+    unsent: usize,
 }
 
 /// Orders the deliveries, waits for one attempt of each, and prints the outcomes.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let order = args.order()?;
+    let mut stop = Stop::watch().map_err(CliError::signals)?;
     let mut outcomes = Outcomes::default();
+    let mut queued = Vec::new();
     for id in EventRef::ids(&args.ids, client).await? {
         let address = Address::new(["events", &id.to_string(), "replay"]);
+        // Not broken off, because what this queues has to be known to be stopped.
         let replayed: Replayed = client.send(Method::POST, &address, &order).await?;
-        if let Some(secret) = &replayed.secret {
-            screen.note(format_args!("signed with {}", Plain(secret)));
+        replayed.explain(screen);
+        let begun = queued.len();
+        queued.extend(replayed.items);
+        let waited = tokio::select! {
+            biased;
+            () = stop.asked() => None,
+            waited = outcomes.wait_for(&queued[begun..], client, screen) => Some(waited),
+        };
+        match waited {
+            Some(waited) => waited?,
+            None => return give_up(&queued, client, screen).await,
         }
-        outcomes.wait_for(&replayed.items, client, screen).await?;
     }
     Ok(outcomes.exit())
+}
+
+/// How many deliveries are stopped by one request.
+const AT_ONCE: usize = 10_000;
+
+/// Stops what isn't being sent yet, and says how many were sent.
+async fn give_up(queued: &[Ordered], client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let mut unsent = 0;
+    for some in queued.chunks(AT_ONCE) {
+        let ids: Vec<_> = some.iter().map(|ordered| &ordered.delivery_id).collect();
+        let order = json!({ "deliveries": ids });
+        let stopped: StoppedCount =
+            client.send(Method::POST, &Address::new(["deliveries", "stop"]), &order).await?;
+        unsent += stopped.unsent;
+    }
+    let (sent, all) = (queued.len() - unsent.min(queued.len()), queued.len());
+    let message = format!("stopped: {sent} of {all} were sent");
+    if screen.json {
+        screen.complain("stopped", &message, None)
+    } else {
+        screen.note(message)
+    }
+    Ok(Exit::Interrupted)
+}
+
+impl Replayed {
+    /// Says what signed the request, or that its signature no longer fits.
+    fn explain(&self, screen: &Screen) {
+        if let Some(secret) = &self.secret {
+            screen.note(format_args!("signed with {}", Plain(secret)));
+        }
+        if self.spoilt {
+            let note = "the signature doesn't fit the edited request; --resign signs it again";
+            screen.note(format_args!("{} {note}", Styled(ODD, "note:")));
+        }
+    }
 }
 
 impl Args {

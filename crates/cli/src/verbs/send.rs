@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Address, Client},
+    client::{Address, Client, Items},
     destination::Destination,
     failure::{CliError, Exit},
     outcome::{Outcome, Outcomes},
@@ -48,6 +48,12 @@ struct Sent {
     unsigned: Option<String>,
 }
 
+/// A delivery of an event.
+#[derive(Debug, Deserialize)]
+struct Delivery {
+    id: String,
+}
+
 /// Sends the samples, and prints the outcomes.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let order = args.order()?;
@@ -60,9 +66,33 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     }
     let mut outcomes = Outcomes::default();
     for outcome in sent.items {
-        outcomes.print(&Outcome { unsigned: sent.unsigned.clone(), ..outcome }, screen)?;
+        let outcome = Outcome { unsigned: sent.unsigned.clone(), ..outcome };
+        for became in became(outcome, client).await? {
+            outcomes.print(&became, screen)?;
+        }
     }
     Ok(outcomes.exit())
+}
+
+/// Returns what became of a sample. If it went to our own capture port, that it was accepted says little: then its
+/// event's deliveries are waited for, one outcome each.
+async fn became(outcome: Outcome, client: &Client) -> Result<Vec<Outcome>, CliError> {
+    let Some(id) = outcome.event_id.as_deref().filter(|_| outcome.is_only_accepted()) else {
+        return Ok(vec![outcome]);
+    };
+    let deliveries: Items<Delivery> = match client.get(&Address::new(["events", id, "deliveries"])).await {
+        Err(CliError::Problem(problem)) if problem.status == 404 => return Ok(vec![outcome]), // deleted meanwhile
+        found => found?,
+    };
+    if deliveries.items.is_empty() {
+        return Ok(vec![Outcome { status: Some("captured".to_owned()), ..outcome }]);
+    }
+    let mut all = Vec::with_capacity(deliveries.items.len());
+    for Delivery { id } in &deliveries.items {
+        let became: Outcome = client.get(&Address::new(["deliveries", id, "outcome"])).await?;
+        all.push(Outcome { unsigned: outcome.unsigned.clone(), ..became });
+    }
+    Ok(all)
 }
 
 impl Args {

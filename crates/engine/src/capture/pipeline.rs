@@ -1,7 +1,11 @@
 //! The path of every captured request, whether from the capture port, a tunnel, a channel or a program: it is judged,
 //! stored, followed up (announced, explained, delivered) and answered.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures_util::future::Either;
 use hookmitt_catch::{Refusal, Reply, Share};
@@ -10,6 +14,7 @@ use hookmitt_inbox::{InboxError, NewEvent, Sequence, Stored};
 use hookmitt_verify::{Provider, provider};
 
 use super::{
+    answers::{Answers, AskedBy},
     refusals::Refusals,
     senders::{HeldSender, Senders},
 };
@@ -36,6 +41,7 @@ pub(crate) struct Capture {
     confirmation: Arc<Confirmation>,
     bells: Arc<Bells>,
     pub(crate) senders: Arc<Senders>,
+    pub(crate) answers: Answers,
     pub(crate) pages: Pages,
     refusals: Refusals,
 }
@@ -44,6 +50,8 @@ pub(crate) struct Capture {
 pub(crate) struct Kept {
     pub(crate) stored: Stored,
     pub(crate) answered: Answered,
+    /// What was stored of its sender's answer with the event: the status, and how long after the request.
+    planned: Option<(u16, Duration)>,
     /// The waiting sender, if the local server may answer it.
     pub(crate) held: Option<HeldSender>,
 }
@@ -60,7 +68,8 @@ impl Capture {
         senders: Arc<Senders>,
     ) -> Self {
         let (base, pages) = (Arc::clone(&settings.base), Pages::new(Arc::clone(&settings)));
-        Self { base, settings, verdicts, confirmation, bells, senders, pages, refusals: Refusals::default() }
+        let (answers, refusals) = (Answers::new(Arc::clone(&base)), Refusals::default());
+        Self { base, settings, verdicts, confirmation, bells, senders, answers, pages, refusals }
     }
 
     /// Judges a request by the settings and secrets of its source.
@@ -72,8 +81,7 @@ impl Capture {
     }
 
     /// Hands a judged request to the writer. The returned future resolves after the commit; if it is dropped, the event
-    /// is still stored and followed up. `room` is dropped once the request is stored or could not be. `is_held` says
-    /// that the sender is waiting and can be given the local server's answer.
+    /// is still stored and followed up. `room` is dropped once the request is stored or could not be.
     ///
     /// # Errors
     /// Fails if the event has a turn and the inbox fails before the writer gets the event.
@@ -83,14 +91,17 @@ impl Capture {
         judged: Judged,
         turn: Turn<'_>,
         room: R,
-        is_held: bool,
+        asked_by: AskedBy,
     ) -> Result<SeenThrough<Result<Kept, InboxError>>, InboxError> {
-        let Judged { event, answered } = judged;
+        let Judged { mut event, answered } = judged;
         let came_in = matches!(event.via, Via::Direct | Via::Tunnel);
         let is_set_up = came_in && event.facts.handshake.is_some();
         let verdict = event.verdict;
         // Registered before the event is stored, so that no answer is missed.
-        let held = if is_held { self.senders.hold(known, &answered, event.id) } else { None };
+        let held = if asked_by.is_held() { self.senders.hold(known, &answered, event.id) } else { None };
+        let at_once = held.is_none() && !may_fail(known, &answered);
+        let planned = at_once.then(|| planned(&known.source.answer, &answered, event.provider.is_some()));
+        event.planned = asked_by.planned(planned, known.source.answer.delay());
         let committed = match turn {
             Some((order, run)) => Either::Left(self.base.inbox.store_in_turn(event, order, run).await?),
             None => {
@@ -108,7 +119,8 @@ impl Capture {
                 this.confirmation.confirm_by_itself(&known, stored.id);
             }
             let answered = if stored.turned_away { Answered::OtherBody } else { answered };
-            Ok(Kept { stored, answered, held })
+            let planned = planned.zip(stored.answered_after);
+            Ok(Kept { stored, answered, planned, held })
         }))
     }
 
@@ -119,7 +131,7 @@ impl Capture {
         event: NewEvent,
     ) -> Result<Stored, InboxError> {
         let judged = Judged { event, answered: Answered::Usual };
-        let kept = self.store(known, judged, None, (), false).await?.await?;
+        let kept = self.store(known, judged, None, (), AskedBy::Nobody).await?.await?;
         Ok(kept.stored)
     }
 
@@ -157,17 +169,22 @@ impl Capture {
         (target, remote): (String, SocketAddr),
         share: Share,
     ) -> Reply {
-        let received_at = arrival.received_at;
+        let (received_at, since) = (arrival.received_at, Instant::now());
         let mut judged = self.judge(known, arrival);
         judged.event.forwarded = beside.filter(|lines| !lines.is_empty());
         let provider = judged.event.provider.as_deref().and_then(provider);
-        let kept = match self.store(known, judged, None, share, true).await {
+        let kept = match self.store(known, judged, None, share, AskedBy::Port(since)).await {
             Ok(committed) => committed.await,
             Err(error) => Err(error),
         };
         match kept {
             Err(error) => self.refuse(error.into(), target, remote, received_at),
-            Ok(kept) => self.answer(known, kept, provider).await,
+            Ok(kept) => {
+                let (id, planned) = (kept.stored.id, kept.planned);
+                let reply = self.answer(known, kept, provider).await;
+                self.answers.given(id, planned, reply.status, since.elapsed() + reply.delay);
+                reply
+            }
         }
     }
 
@@ -205,9 +222,7 @@ impl Capture {
         known: &ConfiguredSource,
         answered: &Answered,
     ) -> Option<Reply> {
-        let set_aside = matches!(answered, Answered::Rejected(_) | Answered::OtherBody);
-        let fails = !set_aside && known.source.answer.fail_next > 0;
-        if fails && self.takes_failure(&known.source.slug).await {
+        if may_fail(known, answered) && self.takes_failure(&known.source.slug).await {
             return Some(Reply::problem(500, "told-to-fail", "this source is set to fail", "try again"));
         }
         answered.reply()
@@ -258,9 +273,24 @@ impl Capture {
     }
 }
 
+/// Whether the source was told to fail some requests, and this may be one of them.
+fn may_fail(known: &ConfiguredSource, answered: &Answered) -> bool {
+    let set_aside = matches!(answered, Answered::Rejected(_) | Answered::OtherBody);
+    !set_aside && known.source.answer.fail_next > 0
+}
+
+/// Returns the status of an answer that waits for nobody.
+fn planned(settings: &Answer, answered: &Answered, known_provider: bool) -> u16 {
+    answered.reply().map_or_else(|| usual_status(settings, known_provider), |reply| reply.status)
+}
+
+fn usual_status(settings: &Answer, known_provider: bool) -> u16 {
+    settings.status.unwrap_or(if known_provider { 200 } else { 202 })
+}
+
 /// Returns the answer that a source's settings ask for, with defaults for what they leave open.
 fn usual(settings: &Answer, id: &str, provider: Option<&Provider>) -> Reply {
-    let status = settings.status.unwrap_or(if provider.is_some() { 200 } else { 202 });
+    let status = usual_status(settings, provider.is_some());
     let mut reply = match &settings.body {
         Some(body) => Reply::json(status, body.clone()),
         None if provider.is_some_and(|provider| provider.empty_answer) => Reply::json(status, String::new()),

@@ -168,7 +168,6 @@ impl ConfiguredSource {
         let answered = self.answered(&asked, handshake.as_ref());
         facts.title = handshake.and_then(|it| it.subject(asked.outcome(&answered))).or(facts.title);
         let awaits = self.withholds(judgement.verdict, via) == Some(AWAITS);
-        let route = route(withheld, &answered, is_set_up, awaits);
         let sha256: [u8; 32] = Sha256::digest(&request.body).into();
         // A copy that the provider's API vouches for forges nothing; an event from a web page proves nothing.
         let counts = !browser && via != Via::BackupSync;
@@ -198,8 +197,9 @@ impl ConfiguredSource {
             arrival_key: None,
             forwarded: None,
             caught_up_by: None,
+            planned: None,
             parent: None,
-            route,
+            route: route(withheld, &answered, is_set_up, awaits),
             facts,
             request,
         };

@@ -8,7 +8,7 @@ mod sample;
 mod withheld;
 
 pub use edit::Edit;
-pub use replays::{AttemptLine, Replayed, Replays};
+pub use replays::{AttemptLine, Replay, Replayed, Replays, StoppedCount};
 pub(crate) use resign::place_of;
 pub use retry::{NotRetried, Retried, Retries};
 pub use sample::{SampleRequest, Samples, Sent};

@@ -1,6 +1,6 @@
 //! Delivers stored events again.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use hookmitt_event::{
     Delivery, DeliveryId, DeliveryState, Event, EventId, Target, TargetId, TargetKind, Timestamp, Via,
@@ -32,6 +32,26 @@ pub struct Replayed {
     /// Its delivery.
     #[schema(value_type = String)]
     pub delivery_id: DeliveryId,
+}
+
+/// What a replay started.
+#[derive(Clone, Debug, Default)]
+pub struct Replay {
+    /// The deliveries.
+    pub items: Vec<Replayed>,
+    /// Which secret signed, in words; `None` if the request was not signed again.
+    pub secret: Option<String>,
+    /// Whether the edit leaves a signature in the request that no longer fits.
+    pub spoilt: bool,
+}
+
+/// How many deliveries were stopped.
+#[derive(Clone, Copy, Debug, Default, Serialize, utoipa::ToSchema)]
+pub struct StoppedCount {
+    /// How many waited and are not sent any more.
+    pub stopped: usize,
+    /// How many of these were never sent.
+    pub unsent: usize,
 }
 
 /// The outcome of a delivery's first attempt, as `replay` and `send` print it.
@@ -88,15 +108,11 @@ impl Replays {
     }
 
     /// Delivers a stored event again, as it was or edited. An edited event is stored as a new one with the original as
-    /// its parent. Returns the deliveries, and which secret signed, in words.
+    /// its parent.
     ///
     /// # Errors
     /// Fails if the event is unknown, there is no target, the edit can't be made, or the request can't be signed.
-    pub async fn replay(
-        &self,
-        id: EventId,
-        edit: Edit,
-    ) -> Result<(Vec<Replayed>, Option<String>), EngineError> {
+    pub async fn replay(&self, id: EventId, edit: Edit) -> Result<Replay, EngineError> {
         let times = edit.times()?;
         let event = self.base.inbox.event(id).await?;
         let to = self.replay_targets(&event, edit.to.as_deref()).await?;
@@ -106,14 +122,29 @@ impl Replays {
             self.base.announce(Change::Event(id));
             targets.into_iter().for_each(|target| self.bells.wake(target));
             let replayed = added.into_iter().map(|delivery_id| Replayed { event_id: id, delivery_id });
-            return Ok((replayed.collect(), None));
+            return Ok(Replay { items: replayed.collect(), ..Replay::default() });
         }
-        let (mut replayed, mut secret) = (Vec::new(), None);
+        let mut replay = Replay::default();
         for mut edited in edited(&self.settings, &event, &edit, targets)? {
-            secret = edited.secret.take();
-            replayed.extend(self.store_edited(&event, edited).await?);
+            replay.secret = edited.secret.take();
+            replay.spoilt |= edited.spoilt;
+            replay.items.extend(self.store_edited(&event, edited).await?);
         }
-        Ok((replayed, secret))
+        Ok(replay)
+    }
+
+    /// Ends those of these deliveries that wait, as skipped. What is being sent goes on.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn stop(&self, ids: &[DeliveryId]) -> Result<StoppedCount, EngineError> {
+        let stopped = self.base.inbox.stop(ids).await?;
+        let events: BTreeSet<_> = stopped.iter().map(|stopped| stopped.delivery.event).collect();
+        events.into_iter().for_each(|event| self.base.announce(Change::Event(event)));
+        let targets: BTreeSet<_> = stopped.iter().map(|stopped| stopped.target).collect();
+        targets.into_iter().for_each(|target| self.bells.wake(target)); // the order may let others pass now
+        let unsent = stopped.iter().filter(|stopped| !stopped.tried).count();
+        Ok(StoppedCount { stopped: stopped.len(), unsent })
     }
 
     async fn replay_targets(&self, event: &Event, to: Option<&str>) -> Result<Vec<TargetId>, EngineError> {

@@ -2,7 +2,7 @@
 
 use hookmitt_event::{Event, EventId, GenericScheme, Request, SignedWith, Target, TargetId, Timestamp, Via};
 use hookmitt_forward::TargetUrl;
-use hookmitt_verify::{Provider, SignBy, providers, sign, test_secret};
+use hookmitt_verify::{Provider, SignBy, fits_no_more, providers, sign, test_secret};
 
 use super::edit::Edit;
 use crate::{
@@ -17,6 +17,8 @@ pub(super) struct Edited {
     pub(super) url: Option<String>,
     /// Which secret signed, in words.
     pub(super) secret: Option<String>,
+    /// Whether it still has a signature of the original, which doesn't fit any more.
+    pub(super) spoilt: bool,
     /// Which secret signed, as it is stored with the event; `None` if that isn't known.
     pub(super) signed_with: Option<SignedWith>,
     pub(super) targets: Vec<TargetId>,
@@ -42,7 +44,9 @@ pub(super) fn edited(
         // The request is not signed again, so it carries the same signature as its parent.
         let captured = !matches!(event.via, Via::Send | Via::Edit);
         let signed_with = event.signed_with.clone().or(captured.then_some(SignedWith::Nothing));
-        return Ok(vec![Edited { request: changed, url: None, secret: None, signed_with, targets }]);
+        let spoilt =
+            settings.source(&event.source).is_ok_and(|known| spoils(&known, &event.request, &changed));
+        return Ok(vec![Edited { request: changed, url: None, secret: None, spoilt, signed_with, targets }]);
     }
     let known = settings.source(&event.source)?;
     let id = edit.fresh_id.then(|| EventId::fresh().to_string());
@@ -55,9 +59,26 @@ pub(super) fn edited(
         }
         let signed = signed(&known, &changed, id.as_deref(), url.as_deref(), settings.base.now())?;
         let (request, secret, signed_with) = (signed.request, Some(signed.secret), Some(signed.with));
-        made.push(Edited { request, url, secret, signed_with, targets: vec![target] });
+        made.push(Edited { request, url, secret, spoilt: false, signed_with, targets: vec![target] });
     }
     Ok(made)
+}
+
+/// Whether an edited request still has a signature of the original, which doesn't fit it. Signs both with the public
+/// test secret to find out whether the edit changes anything that is signed.
+fn spoils(known: &ConfiguredSource, original: &Request, edited: &Request) -> bool {
+    let generic = known.source.generic.as_ref();
+    let Some(provider) = known.provider_of(original).or_else(|| generic.and_then(|_| providers().next()))
+    else {
+        return false;
+    };
+    let test = test_secret(provider);
+    let params = &known.params;
+    let at = Timestamp::from_seconds(0);
+    // Any URL will do, because an edit doesn't change it.
+    let url = Some("http://localhost/");
+    let by = SignBy { generic, params, url, ..SignBy::new(provider, test.value.as_bytes(), at) };
+    fits_no_more(&by, original, edited)
 }
 
 /// Returns the URL that the handler behind a target sees, if the source's provider signs the URL.

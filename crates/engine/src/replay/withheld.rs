@@ -85,7 +85,7 @@ impl WithheldHosts {
                 }
                 // An event that came before the source had a target has no delivery to retry, so it is replayed.
                 let again = match self.settings.base.inbox.deliveries(id).await?.is_empty() {
-                    true => self.replays.replay(id, Edit::default()).await.map(|(replayed, _)| replayed),
+                    true => self.replays.replay(id, Edit::default()).await.map(|replay| replay.items),
                     false => self.retries.event(id).await,
                 };
                 match again {

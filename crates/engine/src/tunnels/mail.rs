@@ -1,6 +1,6 @@
 //! Takes in a tunnel's letters: each is judged, stored in order, and answered after the commit.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use hookmitt_catch::Reply;
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     EngineError,
-    capture::{AT_A_RELAY, Capture, Kept},
+    capture::{AT_A_RELAY, AskedBy, Capture, Kept},
     settings::ConfiguredSource,
     tasks::SeenThrough,
 };
@@ -51,6 +51,7 @@ impl Mail {
 
     /// Stores a letter. What the writer has is stored and followed up even if the connection is lost.
     async fn take(&self, head: &Letterhead, letter: Letter) -> Result<Taken, EngineError> {
+        let since = Instant::now();
         let turn = self.turn.lock().await;
         if self.order.is_broken(head.run) {
             return Err(InboxError::OutOfTurn.into());
@@ -76,13 +77,17 @@ impl Mail {
         }
         let capture = Arc::clone(&self.capture);
         let answering = async move {
-            let Kept { stored, answered, held } = kept;
-            match capture.local_answer(held, &stored, AT_A_RELAY).await {
-                Some(reply) => Some(said(reply)),
+            let Kept { stored, answered, held, .. } = kept;
+            let reply = match capture.local_answer(held, &stored, AT_A_RELAY).await {
+                Some(reply) => Some(reply),
                 // The relay answers by the source's settings as it was told; this device may know better.
-                None if is_assigned => capture.special_answer(&known, &answered).await.map(said),
+                None if is_assigned => capture.special_answer(&known, &answered).await,
                 None => None,
+            };
+            if let Some(reply) = &reply {
+                capture.answers.keep(stored.id, reply.status, since.elapsed());
             }
+            reply.map(said)
         };
         Ok(Taken::Stored(is_held(head).then(|| Box::pin(answering) as Answering)))
     }
@@ -104,8 +109,8 @@ impl Mail {
             judged.event.caught_up_by = Some(self.tunnel);
         }
         let turn = Some((&self.order, head.run));
-        let listens = is_held(head) && assigned;
-        let committed = self.capture.store(&known, judged, turn, room, listens).await?;
+        let asked_by = if is_held(head) && assigned { AskedBy::HeldAtRelay } else { AskedBy::Nobody };
+        let committed = self.capture.store(&known, judged, turn, room, asked_by).await?;
         Ok(Some(HandedIn { known, is_assigned: assigned, differs, committed }))
     }
 

@@ -12,7 +12,7 @@ use tokio::time::{self, Instant};
 use super::lines;
 use crate::{
     EngineError,
-    capture::Capture,
+    capture::{AskedBy, Capture},
     judging::{Arrival, marked, rewritten},
     tunnels::{addressee::addressee, running::Running, view::Trouble},
 };
@@ -162,7 +162,7 @@ impl Inlet {
         if !assigned {
             judged.event.route = Route::Withheld("its source was removed");
         }
-        self.capture.store(&known, judged, None, (), false).await?.await?;
+        self.capture.store(&known, judged, None, (), AskedBy::Channel).await?.await?;
         self.running.stored(received_at);
         Ok(())
     }

@@ -1,9 +1,13 @@
 import { Problem } from '../../../api/client';
+import { copiesOf, type CopyList } from '../../../api/events';
 import type { Event } from '../../../api/shapes';
 import { compareBodies, LARGEST_COMPARED, type Difference } from './logic/compare-bodies';
 import type { Copy } from './logic/copies';
 import type { Check } from './logic/verdict';
-import { bodyOf, checkEvent, copiesOf, showEvent, type CopyList } from './requests';
+import { bodyOf, checkEvent, showEvent } from './requests';
+
+/** How many copies are listed. */
+const MOST_COPIES = 100;
 
 /** How many copies are compared value by value. */
 const MOST_COMPARED = 10;
@@ -82,7 +86,7 @@ export class Detail {
   async #around(signal: AbortSignal): Promise<void> {
     const [check, copies] = await Promise.allSettled([
       checkEvent(this.id, signal),
-      copiesOf(this.id, signal),
+      copiesOf(this.id, MOST_COPIES, signal),
     ]);
     if (check.status === 'fulfilled') this.check = check.value;
     if (copies.status !== 'fulfilled') return;

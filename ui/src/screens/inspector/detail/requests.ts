@@ -14,17 +14,6 @@ export async function checkEvent(id: string, signal: AbortSignal): Promise<Check
   return json('POST', `/api/events/${encodeURIComponent(id)}/verify`, { signal, body: {} });
 }
 
-/** Copies of an event, oldest first, including the first one. */
-export interface CopyList {
-  items: Event[];
-  total: number;
-}
-
-/** Returns an event's copies: all events with the same first event, at most a hundred. */
-export async function copiesOf(id: string, signal: AbortSignal): Promise<CopyList> {
-  return json('GET', `/api/events/${encodeURIComponent(id)}/copies`, { signal });
-}
-
 /** Bytes of a body, and the body's length. */
 export interface Piece {
   bytes: Uint8Array;

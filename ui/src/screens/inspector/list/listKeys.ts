@@ -1,9 +1,15 @@
 import { events } from '../../../state/events.svelte';
 import { selection } from '../../../state/selection.svelte';
+import { foldSelected, unfoldSelected } from './folding';
 
-/** Handles the list's own keys: arrows, a page of rows, the ends. With Shift they select what they pass. */
+/**
+ * Handles the list's own keys: arrows up and down, a page of rows, the ends. With Shift they select what they pass.
+ * Arrows right and left show repeats and fold them away.
+ */
 export function listKeys(event: KeyboardEvent, page: number): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const folds = { ArrowRight: unfoldSelected, ArrowLeft: foldSelected }[event.key];
+  if (folds && !event.shiftKey && folds()) event.preventDefault();
   const at = events.indexOf(selection.id);
   const to = destination(event.key, at, page);
   if (to === null) return;

@@ -3,6 +3,7 @@ import { search } from '../../../search/search.svelte';
 import { events } from '../../../state/events.svelte';
 import { selection } from '../../../state/selection.svelte';
 import { enterPane } from '../../shell/panes';
+import { foldSelected, unfoldSelected } from './folding';
 
 /** Moves one row down or up; without a selection, to the first visible row. */
 function step(by: 1 | -1): void {
@@ -17,6 +18,8 @@ export const paneKeys = {
   k: () => step(-1),
   ArrowDown: (event: KeyboardEvent) => (isNowhere(event) ? step(1) : false),
   ArrowUp: (event: KeyboardEvent) => (isNowhere(event) ? step(-1) : false),
+  ArrowRight: (event: KeyboardEvent) => isNowhere(event) && unfoldSelected(),
+  ArrowLeft: (event: KeyboardEvent) => isNowhere(event) && foldSelected(),
   Enter: () => selection.id !== null && enterPane('detail'),
   Escape: () => back(),
   x: () => (selection.id ? selection.toggle(selection.id) : false),
