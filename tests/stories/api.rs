@@ -33,7 +33,7 @@ async fn an_event_in_json_has_the_fields_that_were_promised() {
     let listed = app.events().await[0].clone();
     let want: BTreeSet<_> = EVENT.split_whitespace().collect();
     assert_eq!(fields(&listed), want);
-    assert_eq!(fields(&shown), want.iter().copied().chain(["deliveries"]).collect());
+    assert_eq!(fields(&shown), want.iter().copied().chain(["answered", "deliveries"]).collect());
     const TEXTS: &str =
         "id source provider type method path url http_version remote sha256 via verdict dedupe_key status";
     for field in TEXTS.split_whitespace() {

@@ -140,7 +140,7 @@ async fn what_became_of_a_sample_for_our_own_port_is_said() {
     assert!(json.iter().all(|line| line["delivery_id"].is_string()), "{json:?}");
     let _down = server.down().await;
     let waiting = said(3).await;
-    assert!(waiting.contains("waiting: nothing answers at"), "{waiting}");
+    assert!(waiting.contains("waiting: connection refused by"), "{waiting}");
     serve.stop().await.exits(0);
 }
 

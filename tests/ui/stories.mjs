@@ -13,6 +13,7 @@ import './stories/hostile.mjs';
 import './stories/keyboard.mjs';
 import './stories/live.mjs';
 import './stories/look.mjs';
+import './stories/move.mjs';
 import './stories/relay.mjs';
 import './stories/repeats.mjs';
 import './stories/session.mjs';

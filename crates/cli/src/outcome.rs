@@ -147,7 +147,7 @@ mod tests {
             "your server answered 500; it will be tried again"
         );
         assert_eq!(words("failed", Some(404), Some("answered 404")), "your server answered 404");
-        let down = "nothing answers at localhost:3000 (connection refused)";
+        let down = "connection refused by localhost:3000";
         assert_eq!(words("pending", None, Some(down)), format!("waiting: {down}"));
         assert_eq!(words("captured", Some(202), None), "stored; its source has no target");
         let skipped = Outcome {

@@ -1,6 +1,9 @@
 import { ask, api } from '../api/client';
-import type { Source, Target } from '../api/shapes';
+import type { Event, Source, Target } from '../api/shapes';
 import { soon } from './soon';
+
+/** The source of events that came for a source that isn't known here. */
+export const UNASSIGNED = 'unassigned';
 
 /** The sources and targets, and the addresses of the capture port. */
 class Sources {
@@ -52,6 +55,11 @@ class Sources {
     if (!provider || this.#recognised.get(slug) === provider) return;
     this.#recognised = new Map(this.#recognised).set(slug, provider);
   }
+}
+
+/** Returns whether an event waits to be moved to a source. */
+export function isUnassigned(event: Event): boolean {
+  return event.source === UNASSIGNED && !event.deleted_at;
 }
 
 export const sources = new Sources();

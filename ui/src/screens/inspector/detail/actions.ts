@@ -1,3 +1,4 @@
+import FolderInput from '@lucide/svelte/icons/folder-input';
 import KeyRound from '@lucide/svelte/icons/key-round';
 import Send from '@lucide/svelte/icons/send';
 import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
@@ -8,6 +9,7 @@ import type { Event } from '../../../api/shapes';
 import { counted } from '../../../format/count';
 import { eventName, host, visible } from '../../../format/words';
 import { route } from '../../../state/route.svelte';
+import { selection } from '../../../state/selection.svelte';
 import { sources } from '../../../state/sources.svelte';
 import { toasts } from '../../../state/toasts.svelte';
 import { providerName } from './provider-names.svelte';
@@ -17,6 +19,7 @@ import {
   allowHost,
   bodyOf,
   confirmEvent,
+  move,
   outcomeOf,
   replay,
   resumeTarget,
@@ -142,6 +145,17 @@ export async function resume(target: number): Promise<void> {
   await resumeTarget(target).catch((error: unknown) =>
     failed('Not resumed', error, () => void resume(target)),
   );
+}
+
+/** Moves an event out of `unassigned` into a source, and shows it there. */
+export async function moveEvent(event: Event, slug: string): Promise<void> {
+  try {
+    const moved = await move(event.id, slug);
+    toasts.say(`${nameOf(event)} moved to ${slug}`, { icon: FolderInput });
+    if (selection.id === event.id) selection.show(moved.id);
+  } catch (error) {
+    failed('Not moved', error, () => void moveEvent(event, slug));
+  }
 }
 
 /** Allows, for the event's source, the host name that the request used. */

@@ -55,6 +55,12 @@ export async function replay(id: string, to: string | null, resign: Resign): Pro
   return answer.items;
 }
 
+/** Moves an event out of `unassigned` into a source, and returns it as it is there. */
+export async function move(id: string, source: string): Promise<Event> {
+  const asked = { params: { path: { id } }, body: { source } };
+  return (await ask(api.POST('/api/events/{id}/move', asked))) as Event;
+}
+
 /** Stores the secret that a set-up request delivers. */
 export function saveSecret(id: string): Promise<{ source: string; label: string }> {
   return json('POST', `/api/events/${encodeURIComponent(id)}/save-secret`, { body: {} });
