@@ -49,9 +49,9 @@ impl Stop {
     }
 
     /// Waits until `ending` is finished. A further request to end exits the process at once.
-    pub async fn finish(&mut self, ending: impl Future<Output = ()>) {
+    pub async fn finish<T>(&mut self, ending: impl Future<Output = T>) -> T {
         tokio::select! {
-            () = ending => {}
+            ended = ending => ended,
             () = self.asked() => std::process::exit(TOLD_TWICE),
         }
     }

@@ -24,14 +24,21 @@ pub(crate) struct Tail {
     down: HashMap<TargetId, Down>,
     /// The targets of which it was said that they reject genuine events.
     rejecting: HashSet<TargetId>,
-    /// The last state of each tunnel that was shown.
-    tunnels: HashMap<i64, String>,
+    /// What was shown last of each tunnel.
+    tunnels: HashMap<i64, SeenTunnel>,
 }
 
 /// A target whose server does not answer.
 struct Down {
     since: Timestamp,
     waiting: HashSet<DeliveryId>,
+}
+
+/// What is shown of a tunnel.
+#[derive(PartialEq, Eq)]
+struct SeenTunnel {
+    state: String,
+    url: Option<String>,
 }
 
 impl Tail {
@@ -62,17 +69,21 @@ impl Tail {
         }
     }
 
-    /// Returns the line for a tunnel whose state differs from the last one that was shown. The state `connecting` is
+    /// Returns the line for a tunnel whose state or URL differs from what was shown last. The state `connecting` is
     /// not shown, so that repeated attempts to connect make no lines.
     fn tunnel(&mut self, tunnel: &Tunnel, now: Timestamp) -> Option<String> {
-        let is_same = self.tunnels.get(&tunnel.id) == Some(&tunnel.state);
-        if is_same || tunnel.state == "connecting" {
+        let seen = SeenTunnel { state: tunnel.state.clone(), url: tunnel.public_url.clone() };
+        if tunnel.state == "connecting" || self.tunnels.get(&tunnel.id) == Some(&seen) {
             return None;
         }
-        self.tunnels.insert(tunnel.id, tunnel.state.clone());
+        // A program's URL changes whenever it starts.
+        let changes = tunnel_view::limits(&tunnel.kind).is_some();
+        let url =
+            seen.url.as_ref().filter(|_| changes).map_or(String::new(), |url| format!("  {}", Plain(url)));
+        self.tunnels.insert(tunnel.id, seen);
         let why = tunnel.error.as_ref().map_or(String::new(), |error| format!("  {}", Plain(&error.message)));
         let state = tunnel_view::state(tunnel, &self.zone);
-        Some(format!("{}  {state}{}", self.of_tunnel(&tunnel.label, now), Styled(FAINT, why)))
+        Some(format!("{}  {state}{url}{}", self.of_tunnel(&tunnel.label, now), Styled(FAINT, why)))
     }
 
     fn gap(&self, news: &GapNews, now: Timestamp) -> String {

@@ -1,6 +1,6 @@
 //! `hookmitt listen`: forwards events to a local server and shows them. If no hookmitt runs, it serves, too.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, pin::pin, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_api::StartError;
@@ -8,6 +8,7 @@ use hookmitt_event::{Plain, Slug, Timestamp};
 use http::Method;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     client::{Address, Client},
@@ -80,46 +81,57 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
         tail: Tail::new(TimeZone::system(), seen.unwrap_or(0)),
         path: PathHint::new(&args.target, args.path.is_some()),
     };
-    let opened = tokio::select! {
-        () = stop.asked() => Ok(None),
-        opened = args.open_tunnel(&seat, screen) => opened.map(Some),
-    };
-    let mut public = match opened {
-        Ok(Some(public)) => public,
-        not => {
-            seat.leave(&mut stop).await;
-            return not.map(|_| Exit::Success);
-        }
-    };
+    let mut public = Opened::default();
+    if let Some(ended) = open_tunnel(args, &seat, &mut stop, &mut public, screen).await {
+        public.close(&seat.client, screen).await;
+        seat.leave(&mut stop).await;
+        return ended;
+    }
     loop {
         seat.announce(data_dir, screen);
         let ended = follow(&seat, &order, &mut view, &mut stop, screen).await;
-        match ended {
-            ended if seat.is_attached() && owner_ended(&ended) => {
-                seat.leave(&mut stop).await;
-                if ended.is_ok() {
-                    let news = "the running hookmitt has stopped; this one takes over";
-                    screen.note(Styled(ODD, news));
-                } else {
-                    tokio::time::sleep(TAKE_OVER.1).await; // the former owner was still ending when we attached to it
-                }
-                match take_over(args, data_dir, &mut stop).await? {
-                    Some(taken) => seat = taken,
-                    None => return Ok(Exit::Success),
-                }
-            }
-            ended => {
-                if let Some(public) = public.take() {
-                    public.close(&seat.client, screen).await;
-                }
-                seat.leave(&mut stop).await;
-                return match ended? {
-                    Ended::Asked => Ok(Exit::Success),
-                    Ended::Stream => Err(CliError::BrokenOff),
-                };
-            }
+        if !(seat.is_attached() && owner_ended(&ended)) {
+            public.close(&seat.client, screen).await;
+            seat.leave(&mut stop).await;
+            return match ended? {
+                Ended::Asked => Ok(Exit::Success),
+                Ended::Stream => Err(CliError::BrokenOff),
+            };
         }
+        seat.leave(&mut stop).await;
+        if ended.is_ok() {
+            screen.note(Styled(ODD, "the running hookmitt has stopped; this one takes over"));
+        } else {
+            tokio::time::sleep(TAKE_OVER.1).await; // the former owner was still ending when we attached to it
+        }
+        seat = match take_over(args, data_dir, &mut stop).await {
+            Ok(Some(taken)) => taken,
+            ended => {
+                public.close_later(data_dir, screen).await;
+                return ended.map(|_| Exit::Success);
+            }
+        };
     }
+}
+
+/// Opens the tunnel that was asked for, if any. Returns how the command ends if it ends here.
+async fn open_tunnel(
+    args: &Args,
+    seat: &Seat,
+    stop: &mut Stop,
+    public: &mut Opened,
+    screen: &Screen,
+) -> Option<Result<Exit, CliError>> {
+    let ending = CancellationToken::new();
+    let mut opening = pin!(args.open_tunnel(seat, &ending, public, screen));
+    let (opened, is_ending) = tokio::select! {
+        opened = &mut opening => (opened, false),
+        () = stop.asked() => {
+            ending.cancel();
+            (stop.finish(opening).await, true)
+        }
+    };
+    (is_ending || opened.is_err()).then(|| opened.map(|()| Exit::Success))
 }
 
 /// Whether the hookmitt to which we were attached has ended or is ending: then it takes no more requests.
@@ -202,19 +214,29 @@ fn announce(listening: &Listening, screen: &Screen) {
 
 impl Args {
     /// With `--relay` or `--public`, makes sure that a tunnel delivers the source's events, and prints its public URL.
-    /// Returns the tunnel that has to be closed at the end, if any.
-    async fn open_tunnel(&self, seat: &Seat, screen: &Screen) -> Result<Option<Opened>, CliError> {
+    /// What has to be closed at the end stands in `public`.
+    async fn open_tunnel(
+        &self,
+        seat: &Seat,
+        ending: &CancellationToken,
+        public: &mut Opened,
+        screen: &Screen,
+    ) -> Result<(), CliError> {
         if self.public.public {
             self.make_source(&seat.client).await?;
-            return self.public.open(self.source.as_ref(), &seat.client, screen).await;
+            let terms = (&seat.client, screen);
+            return self.public.open(self.source.as_ref(), terms, ending, public).await;
         }
-        let Some(relay) = &self.relay else { return Ok(None) };
+        let Some(relay) = &self.relay else { return Ok(()) };
         self.make_source(&seat.client).await?;
-        let tunnel = tunnel_add::at_relay(relay, self.source.as_ref(), &seat.client, screen).await?;
+        let tunnel = tokio::select! {
+            () = ending.cancelled() => return Ok(()),
+            tunnel = tunnel_add::at_relay(relay, self.source.as_ref(), &seat.client, screen) => tunnel?,
+        };
         let source = self.source.as_ref().map_or("<source>", Slug::as_str);
         let public_url = tunnel.public_url.unwrap_or_default();
         screen.note(format_args!("  {:<8} {}", "public", Plain(&format!("{public_url}/{source}"))));
-        Ok(None)
+        Ok(())
     }
 
     /// Makes the source that the tunnel will serve, if there is none of that name and the name isn't taken for a typo.

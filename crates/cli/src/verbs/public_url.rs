@@ -1,11 +1,15 @@
 //! `listen --public`: a public URL by whatever there is, shown so that it is found at a glance.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::{
+    io::{self, BufRead as _, IsTerminal as _},
+    path::Path,
+};
 
 use hookmitt_event::{Plain, Slug};
 use http::Method;
 use qrcode::{QrCode, render::unicode::Dense1x2};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     client::{Address, Client},
@@ -36,60 +40,89 @@ pub(crate) struct Flags {
     qr: bool,
 }
 
-/// A tunnel that was switched on for this command, to be switched off at its end.
-pub(crate) struct Opened(Tunnel);
+/// The tunnel that this command switched on, if it did, to be switched off at its end.
+#[derive(Default)]
+pub(crate) struct Opened(Option<Tunnel>);
 
 impl Opened {
     /// Switches the tunnel off. The next `--public` uses it again.
-    pub(crate) async fn close(self, client: &Client, screen: &Screen) {
+    pub(crate) async fn close(&mut self, client: &Client, screen: &Screen) {
+        let Some(tunnel) = self.0.take() else { return };
         let change = json!({ "enabled": false });
-        let closed: Result<Value, _> = client.send(Method::PATCH, &tunnel_add::one(&self.0), &change).await;
+        let closed: Result<Value, _> = client.send(Method::PATCH, &tunnel_add::one(&tunnel), &change).await;
         if let Err(error) = closed {
-            let note =
-                format!("{} could not be switched off: {}", Plain(&self.0.label), Plain(&error.to_string()));
-            screen.note(Styled(ODD, note));
+            let (label, why) = (Plain(&tunnel.label), error.to_string());
+            screen.note(Styled(ODD, format!("{label} could not be switched off: {}", Plain(&why))));
+        }
+    }
+
+    /// Switches the tunnel off where the hookmitt that was asked to open it has ended.
+    pub(crate) async fn close_later(&mut self, data_dir: &Path, screen: &Screen) {
+        if self.0.is_none() {
+            return;
+        }
+        match Client::open(data_dir).await {
+            Ok(client) => {
+                self.close(&client, screen).await;
+                client.close().await;
+            }
+            Err(error) => screen.note(Styled(ODD, Plain(&error.to_string()).to_string())),
         }
     }
 }
 
 impl Flags {
-    /// Gets the public URL and prints it. Returns the tunnel that has to be closed at the end, if any.
+    /// Gets the public URL and prints it. What it switches on stands in `opened` from the moment on at which it is on,
+    /// whatever becomes of the rest. Once `ending` is cancelled, it waits for nothing but an answer that is under way.
     pub(crate) async fn open(
         &self,
         source: Option<&Slug>,
-        client: &Client,
-        screen: &Screen,
-    ) -> Result<Option<Opened>, CliError> {
+        (client, screen): (&Client, &Screen),
+        ending: &CancellationToken,
+        opened: &mut Opened,
+    ) -> Result<(), CliError> {
         let source = match source {
             Some(source) => source.to_string(),
             None => made(client).await?,
         };
         let before: Vec<Tunnel> = client.all(&tunnel_add::all()).await?;
-        let tunnel = self.ask(&source, client, screen).await?;
-        let was_on = before.iter().any(|one| one.id == tunnel.id && one.state != "off");
+        let Some(tunnel) = self.ask(&source, client, screen, ending).await? else { return Ok(()) };
+        if !before.iter().any(|one| one.id == tunnel.id && one.state != "off") {
+            opened.0 = Some(tunnel.clone());
+        }
         let is_relay = limits(&tunnel.kind).is_none();
-        let tunnel = if is_relay { tunnel } else { tunnel_add::named(tunnel, client).await? };
-        let Some(url) = tunnel.public_url.as_ref() else {
-            let error = tunnel_add::no_public_url(&tunnel);
-            Opened(tunnel).close(client, screen).await;
-            return Err(error);
+        let tunnel = tokio::select! {
+            () = ending.cancelled() => return Ok(()),
+            tunnel = async { if is_relay { Ok(tunnel) } else { tunnel_add::named(tunnel, client).await } } => tunnel?,
         };
+        let url = tunnel.public_url.as_ref().ok_or_else(|| tunnel_add::no_public_url(&tunnel))?;
         let url = if is_relay { format!("{}/{source}", url.trim_end_matches('/')) } else { url.clone() };
         if is_relay {
             announced(None, client, screen).await?;
         }
         self.show(&url, limits(&tunnel.kind), screen);
-        Ok((!was_on && !is_relay).then_some(Opened(tunnel)))
+        Ok(())
     }
 
-    /// Asks for the URL; if only a channel is left, asks the user once whether it will do.
-    async fn ask(&self, source: &str, client: &Client, screen: &Screen) -> Result<Tunnel, CliError> {
+    /// Asks for the URL; if only a channel is left, asks the user once whether it will do. Returns `None` if the command
+    /// ends meanwhile.
+    async fn ask(
+        &self,
+        source: &str,
+        client: &Client,
+        screen: &Screen,
+        ending: &CancellationToken,
+    ) -> Result<Option<Tunnel>, CliError> {
         let address = Address::new(["tunnels", "public"]);
         let order = |channel: bool| json!({ "source": source, "channel": channel, "channel_server": self.channel_server });
         match client.send(Method::POST, &address, &order(self.channel)).await {
             Err(CliError::Problem(problem)) if problem.code == "only-a-channel" => {
-                if io::stdin().is_terminal() && agrees(&problem.detail, screen).await? {
-                    return client.send(Method::POST, &address, &order(true)).await;
+                let agreed = tokio::select! {
+                    () = ending.cancelled() => return Ok(None),
+                    agreed = agrees(&problem.detail, screen) => agreed?,
+                };
+                if agreed {
+                    return client.send(Method::POST, &address, &order(true)).await.map(Some);
                 }
                 let hint = "set up a relay (docs/relay.md), install cloudflared, or accept the channel with \
                             --channel";
@@ -99,7 +132,7 @@ impl Flags {
                     hint: Some(hint.to_owned()),
                 })
             }
-            asked => asked,
+            asked => asked.map(Some),
         }
     }
 
@@ -116,6 +149,9 @@ impl Flags {
 
 /// Asks on the terminal. Anything but yes is no.
 async fn agrees(what: &str, screen: &Screen) -> Result<bool, CliError> {
+    if !io::stdin().is_terminal() {
+        return Ok(false);
+    }
     screen.note(format_args!("{}.\nUse it? [y/N]", Plain(what)));
     let (say, said) = tokio::sync::oneshot::channel();
     // The thread is never joined, because a command that is told to end must not wait until somebody has typed a line.
