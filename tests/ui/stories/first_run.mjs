@@ -45,6 +45,19 @@ story('the first event is opened, also where the page hears of the count before 
   await says(ui.selected, '/shop/hooks');
 });
 
+story('of several events that come at once, the first is opened', async (stage) => {
+  const [hookmitt, line] = [await stage.hookmitt(), await stage.line()];
+  const ui = await stage.open(hookmitt, { proxy: line.url });
+  ui.watch.forgive(/ERR_|Failed to load resource/);
+  await says(ui.page.locator('body'), 'Waiting for the first event');
+  await line.cut();
+  await says(ui.page.locator('body'), 'The connection to hookmitt is lost');
+  for (const path of ['/first', '/second', '/third']) await hookmitt.post('shop', { path });
+  await line.mend();
+  await ui.hasRows(3);
+  await says(ui.selected, '/shop/first');
+});
+
 /** The step with this title. */
 const step = (ui, title) => ui.page.getByRole('listitem', { name: title });
 

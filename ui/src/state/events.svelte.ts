@@ -1,5 +1,5 @@
 import { Problem } from '../api/client';
-import { copiesOf, listEvents } from '../api/events';
+import { listEvents } from '../api/events';
 import type { Event, Gap } from '../api/shapes';
 import { type Filter, matches } from './filter';
 import { type PlacedGap, placeGaps } from './gap-places';
@@ -45,6 +45,7 @@ class Events {
   #reading = new AbortController();
   #readingOlder = false;
   #flush = soon(() => this.#takeIn(), 50);
+  #readAnew = soon(() => this.refresh(), 200);
   #askNewer = soon(() => void this.catchUp(), 1_000);
 
   /** How many new events are not shown yet. */
@@ -234,12 +235,13 @@ class Events {
     if (!page || signal.aborted) return; // the next loss or event tries again
     const rows = page.items.map(rowOf);
     // Events that the live stream brought meanwhile are already in the list.
-    const missed = rows.filter((row) => !this.#change(row) && row.seq > known);
-    if (missed.length === PAGE && known > 0) this.#tooMany(missed.length);
+    const missed = rows.filter((row) => !this.#change(row));
+    const fresh = missed.filter(({ seq }) => seq > known);
+    if (fresh.length === PAGE && known > 0) this.#tooMany(fresh.length);
     else {
       const newest = this.#newestKnown();
       for (const row of missed) if (row.seq < newest) this.#pages.insert(row);
-      this.#add(missed.filter((row) => row.seq > newest));
+      this.#add(fresh.filter(({ seq }) => seq > newest));
     }
     this.#version += 1;
   }
@@ -267,10 +269,16 @@ class Events {
 
   async #reread(page: Pages['list'][number]) {
     const { signal } = this.#reading;
-    const limit = Math.min(1_000, Math.max(page.count, 1));
-    const read = await listEvents(this.filter, { before: page.before, limit, signal }).catch(() => null);
-    if (!read || signal.aborted) return;
-    this.#pages.fill(page, read.items.map(rowOf));
+    const rows: Row[] = [];
+    // By now there may be more rows in it than before.
+    do {
+      const before = rows.at(-1)?.seq ?? page.before;
+      const read = await listEvents(this.filter, { before, limit: PAGE, signal }).catch(() => null);
+      if (!read || signal.aborted) return;
+      rows.push(...read.items.map(rowOf));
+      if (read.next_cursor === null) break;
+    } while ((rows.at(-1)?.seq ?? 0) > page.last);
+    this.#pages.fill(page, rows);
     this.#version += 1;
   }
 
@@ -301,7 +309,13 @@ class Events {
     this.#version += 1;
   }
 
+  /** Replaces an event's row. If the event belongs elsewhere by now, takes the row out, and returns false. */
   #change(row: Row): boolean {
+    const kept = this.row(row.id) ?? this.#held.row(row.id);
+    if (kept && this.filter.fold && (kept.folds !== row.folds || kept.first !== row.first)) {
+      this.#takeOut(kept);
+      return false;
+    }
     return this.#held.update(row) || this.#shown.update(row) || this.#pages.update(row);
   }
 
@@ -310,20 +324,13 @@ class Events {
     this.#shown.close(row.id);
     this.#shown.remove(row.id);
     this.#held.remove(row.id);
+    this.#held.removeRepeats(row.id);
   }
 
   /** Takes out a deleted event. The repeats of a first then stand for themselves. */
   #drop(row: Row) {
     this.#takeOut(row);
-    if (this.filter.fold && row.first === null && row.copies > 0) void this.#leaveBehind(row.id);
-  }
-
-  async #leaveBehind(first: string) {
-    const { signal } = this.#reading;
-    const { items } = await copiesOf(first, PAGE, signal).catch(() => ({ items: [] }));
-    if (signal.aborted || this.indexOf(first) >= 0) return;
-    for (const event of items) if (matches(this.filter, event)) this.#pages.insert(rowOf(event));
-    this.#version += 1;
+    if (this.filter.fold && row.first === null && row.copies > 0) this.#readAnew();
   }
 
   /**
@@ -332,7 +339,7 @@ class Events {
    */
   #repeat(row: Row, first: string, added: Row[]) {
     if (this.#repeats.isNew(row, first)) added.push(row);
-    else if (this.#pages.indexOf(first) < 0 && !this.#held.has(first)) this.#askNewer();
+    else if (this.#pages.indexOf(first) < 0 && !this.#held.row(first)) this.#askNewer();
   }
 
   /** Inserts new rows, or holds them back. */

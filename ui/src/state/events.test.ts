@@ -244,11 +244,34 @@ test('whether a repeat of an event that is not loaded is listed only the API kno
 test('the repeats of a deleted first stand for themselves, and fold away again when it is restored', async () => {
   await folded();
   await events.unfold('e2');
-  copiesOf.mockResolvedValue({ items: [repeat(4, 2), repeat(5, 2)], total: 2 });
+  const left = [repeat(5, 2), repeat(4, 2), event(3), event(1)];
+  listEvents.mockResolvedValue({ items: left, next_cursor: null });
   events.apply(event(2, { deleted_at: '2026-11-20T09:01:00Z', glance: glance(2) }));
-  await settle();
+  await vi.advanceTimersByTimeAsync(400);
   expect(numbers()).toEqual([5, 4, 3, 1]);
   events.apply(event(2, { glance: glance(2) }));
+  await settle();
+  expect(numbers()).toEqual([3, 2, 1]);
+});
+
+test('what only the API can place comes to its place, though something newer came meanwhile', async () => {
+  await folded();
+  const items = [event(7), repeat(6, 77), event(3), event(2, { glance: glance(2) }), event(1)];
+  listEvents.mockResolvedValue({ items, next_cursor: null });
+  events.apply(repeat(6, 77)); // its first was deleted
+  events.apply(event(7));
+  await vi.advanceTimersByTimeAsync(1_200);
+  expect(numbers()).toEqual([7, 6, 3, 2, 1]);
+});
+
+test('a repeat that comes to stand for itself, or the reverse, changes its place', async () => {
+  await folded();
+  await events.unfold('e2');
+  events.apply(event(4, { glance: glance(0) })); // a new secret has shown that it is an event of its own
+  await settle();
+  events.fold('e2');
+  expect(numbers()).toEqual([4, 3, 2, 1]);
+  events.apply(repeat(4, 2));
   await settle();
   expect(numbers()).toEqual([3, 2, 1]);
 });

@@ -16,8 +16,8 @@ export class Held {
     return this.rows[0]?.seq ?? 0;
   }
 
-  has(id: string | null): boolean {
-    return this.rows.some((row) => row.id === id);
+  row(id: string | null): Row | undefined {
+    return this.rows.find((row) => row.id === id);
   }
 
   /** Holds back rows that are newer than all others. */

@@ -27,6 +27,19 @@ test('new rows go to the top, and the top does not grow without end', () => {
   expect(numbers(pages, 0, 3)).toEqual([5 * PAGE, 5 * PAGE - 1, 5 * PAGE - 2]);
 });
 
+test('a page that comes to the top because the one above it is empty takes new rows in', () => {
+  const pages = new Pages();
+  pages.reset([row(9)]);
+  pages.append([row(3)]);
+  pages.prepend([row(12)]);
+  pages.remove('e12', 12);
+  pages.remove('e9', 9);
+  pages.prepend([row(15)]);
+  expect(pages.update({ ...row(15), name: 'new' })).toBe(true);
+  expect(pages.remove('e15', 15)).toBe(true);
+  expect(numbers(pages)).toEqual([3]);
+});
+
 test('rows are replaced, put in and taken out by their number', () => {
   const pages = new Pages();
   pages.reset([row(9), row(7)]);

@@ -26,9 +26,10 @@ export class Pages {
     return this.list.reduce((sum, page) => sum + page.count, 0);
   }
 
-  /** The highest number; 0 if there are no rows. */
+  /** The highest number, or one above it if its row was dropped; 0 if there are no rows. */
   get newest(): number {
-    return this.list[0]?.rows?.[0]?.seq ?? 0;
+    const head = this.list[0];
+    return head?.rows?.[0]?.seq ?? head?.before ?? 0;
   }
 
   /** The lowest number; null if there are no rows. */
@@ -57,6 +58,7 @@ export class Pages {
       this.list.unshift(page(null, rows));
       return;
     }
+    head.before = null;
     head.rows.unshift(...rows);
     head.count = head.rows.length;
   }
