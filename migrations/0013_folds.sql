@@ -1,5 +1,6 @@
--- Lists can fold repeats away beneath their first event: those that were recognised by their id, and of which nothing was
--- sent. Bit 16 of `flags` marks them. A list's candidates come from the indexes below, however many lie in between.
+-- Lists can fold repeats away beneath their first event: those that were recognised by their id, that prove as much, and
+-- that were skipped everywhere as repeats. Bit 16 of `flags` marks them. A list's candidates come from the indexes below, however many lie in between. A large
+-- one from before stays a row of its own, because to mark it is to write it anew, with its body.
 
 BEGIN IMMEDIATE;
 
@@ -10,7 +11,10 @@ WHERE duplicate_of IS NOT NULL AND EXISTS
 
 UPDATE event SET flags = flags | 16
 WHERE duplicate_of IS NOT NULL AND dedupe_key LIKE 'id:%' AND verdict NOT IN (1, 5) AND NOT flags & 1
-    AND NOT EXISTS (SELECT 1 FROM delivery WHERE event = event.seq AND state <> 5);
+    AND (verdict = 0 OR verdict = (SELECT f.verdict FROM event f WHERE f.id = event.duplicate_of))
+    AND size <= 65536
+    AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event = event.seq
+        AND (d.state <> 5 OR d.last_error IS NOT 'a duplicate of an event that this target has or gets'));
 
 CREATE INDEX event_listed ON event (seq) WHERE NOT flags & 16;
 DROP INDEX event_source;

@@ -68,16 +68,11 @@ async fn the_end_of_a_relay_is_told_and_so_is_what_came_of_it() {
     assert_eq!(set.app.events().await.len(), 2);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forwarded() {
-    let (set, server) = (set(&[]).await, LocalServer::start().await);
-    set.app.source("old", json!({})).await;
-    set.app.target(None, &server.url(), json!({})).await;
-    arrived(&set.app, &id_of(&set.post("old", &[], b"1").await)).await;
-    server.wait_for(1).await;
+/// Sends an event for the source `old`, which is gone when the app comes back. Returns the event as it is stored then.
+async fn comes_too_late(set: Set, headers: &[(&str, &str)]) -> (Set, Value) {
     let Set { dir, relay, app } = set;
     let folder = app.stop().await;
-    let reply = post(relay.address, "/acme-dev/old", &[], b"2").await;
+    let reply = post(relay.address, "/acme-dev/old", headers, b"2").await;
     assert_eq!(reply.status, 202);
     // As if the source had been removed while the event was on its way.
     let away = hookmitt_inbox::Inbox::open(folder.path(), std::sync::Arc::new(hookmitt_clock::MachineClock))
@@ -87,9 +82,23 @@ async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forward
     let app = App::start_on(folder).await;
     let event = arrived(&app, &id_of(&reply)).await;
     assert_eq!((&event["source"], &event["status"]), (&json!("unassigned"), &json!("skipped")), "{event}");
-    let sources = app.ask("GET", "/api/sources", Value::Null).await;
+    (Set { dir, relay, app }, event)
+}
+
+fn to_move(event: &Value) -> String {
+    format!("/api/events/{}/move", event["id"].as_str().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forwarded() {
+    let (set, server) = (set(&[]).await, LocalServer::start().await);
+    set.app.source("old", json!({})).await;
+    set.app.target(None, &server.url(), json!({})).await;
+    arrived(&set.app, &id_of(&set.post("old", &[], b"1").await)).await;
+    server.wait_for(1).await;
+    let (set, event) = comes_too_late(set, &[]).await;
+    let sources = set.app.ask("GET", "/api/sources", Value::Null).await;
     assert_eq!(sources["items"].as_array().unwrap().len(), 1, "a tunnel makes no other source (Threat 3)");
-    let set = Set { dir, relay, app };
     for name in ["unassigned", "made-up"] {
         let reply = post(set.relay.address, &format!("/acme-dev/{name}"), &[], b"3").await;
         assert_eq!(reply.status, 404, "{name}");
@@ -97,18 +106,35 @@ async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forward
     assert_eq!(server.seen().len(), 1);
 
     set.app.source("new", json!({})).await;
-    let path = format!("/api/events/{}/move", event["id"].as_str().unwrap());
-    let moved = set.app.ask("POST", &path, json!({ "source": "new" })).await;
+    let path = to_move(&event);
+    let asked = || set.app.call("POST", &path, json!({ "source": "new" }));
+    let (first, second) = tokio::join!(asked(), asked());
+    let (moved, late) = if first.0 == 200 { (first.1, second) } else { (second.1, first) };
+    assert!(matches!(late.0, 400 | 404), "it is moved once, whoever asks twice: {late:?}");
     assert_eq!((&moved["source"], &moved["received_at"]), (&json!("new"), &event["received_at"]));
     assert_eq!(server.wait_for(2).await[1].body(), b"2", "it goes to the source's targets");
     let listed = set.app.events().await;
     assert!(listed.iter().all(|one| one["source"] != "unassigned"), "{listed:?}");
-    let (status, refused) = set.app.call("POST", &path, json!({ "source": "new" })).await;
+    let (status, refused) = asked().await;
     assert_eq!(status, 400, "{refused}");
     assert!(refused["detail"].as_str().unwrap().contains("it was moved or deleted"), "{refused}");
-    let path = format!("/api/events/{}/move", moved["id"].as_str().unwrap());
-    let (status, refused) = set.app.call("POST", &path, json!({ "source": "new" })).await;
+    let (status, refused) = set.app.call("POST", &to_move(&moved), json!({ "source": "new" })).await;
     assert_eq!(status, 400, "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_1_what_a_web_page_sent_is_not_forwarded_after_a_move_either() {
+    let (set, server) = (set(&[]).await, LocalServer::start().await);
+    set.app.source("old", json!({})).await;
+    set.app.target(None, &server.url(), json!({})).await;
+    let (set, event) = comes_too_late(set, &[("origin", "https://evil.example")]).await;
+    set.app.source("new", json!({})).await;
+    let (status, refused) = set.app.call("POST", &to_move(&event), json!({ "source": "unassigned" })).await;
+    assert_eq!(status, 400, "{refused}");
+    let moved = set.app.ask("POST", &to_move(&event), json!({ "source": "new" })).await;
+    let moved = set.app.status(moved["id"].as_str().unwrap(), "skipped").await;
+    assert_eq!((&moved["source"], &moved["browser"]), (&json!("new"), &json!(true)), "{moved}");
+    assert!(server.seen().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

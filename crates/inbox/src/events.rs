@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     Inbox, InboxError,
+    batch::Batch,
     deliveries::{seq_of, shown},
     new_event::CHANNELS,
     rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE},
@@ -65,7 +66,8 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn set_answered(&self, id: EventId, status: u16, after: Duration) -> Result<(), InboxError> {
-        const SQL: &str = "UPDATE event SET answered = ?2, answered_after = ?3 WHERE id = ?1";
+        const SQL: &str = "INSERT OR REPLACE INTO late_answer (event, answered, answered_after)
+            SELECT seq, ?2, ?3 FROM event WHERE id = ?1";
         self.write(move |batch| {
             batch.db.prepare_cached(SQL)?.execute(params![id.as_bytes(), status, rows::micros(after)])?;
             Ok(())
@@ -91,28 +93,35 @@ impl Inbox {
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn set_deleted(&self, id: EventId, at: Option<Timestamp>) -> Result<(), InboxError> {
-        const SQL: &str =
-            "UPDATE event SET deleted_at = ?2 WHERE id = ?1 AND (deleted_at IS NULL) <> (?2 IS NULL)
-            RETURNING source, verdict, duplicate_of IS NOT NULL, size";
         self.write(move |batch| {
             seq_of(batch.db, id)?;
-            let moment = at.map(Timestamp::as_micros);
-            let moved = batch.db.prepare_cached(SQL)?.query_row(params![id.as_bytes(), moment], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            });
-            let Some((source, verdict, is_duplicate, size)) = moved.optional()? else { return Ok(()) };
-            let change = if at.is_some() { Change::no_event } else { Change::event };
-            batch.arriving.tally.add(source, verdict, change(is_duplicate, size));
+            set_deleted(batch, id, at.map(Timestamp::as_micros))?;
             Ok(())
         })
         .await
     }
 }
 
+/// Deletes an event at a moment, or restores it. Returns false if it is as wanted, or there is none.
+pub(crate) fn set_deleted(batch: &mut Batch<'_>, id: EventId, at: Option<i64>) -> Result<bool, InboxError> {
+    const SQL: &str =
+        "UPDATE event SET deleted_at = ?2 WHERE id = ?1 AND (deleted_at IS NULL) <> (?2 IS NULL)
+        RETURNING source, verdict, duplicate_of IS NOT NULL, size";
+    let moved = batch.db.prepare_cached(SQL)?.query_row(params![id.as_bytes(), at], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    });
+    let Some((source, verdict, is_duplicate, size)) = moved.optional()? else { return Ok(false) };
+    let change = if at.is_some() { Change::no_event } else { Change::event };
+    batch.arriving.tally.add(source, verdict, change(is_duplicate, size));
+    Ok(true)
+}
+
 fn whole(db: &Connection, id: EventId, clock: &StoreClock) -> Result<Event, InboxError> {
     let sql = format!(
-        "SELECT {COLUMNS}, e.body, e.forwarded, e.stored_at, e.answered, e.answered_after,
-            e.arrival_key IS NOT NULL FROM event e JOIN source s ON s.id = e.source WHERE e.id = ?1"
+        "SELECT {COLUMNS}, e.body, e.forwarded, e.stored_at, coalesce(late.answered, e.answered),
+            coalesce(late.answered_after, e.answered_after), e.arrival_key IS NOT NULL
+            FROM event e JOIN source s ON s.id = e.source LEFT JOIN late_answer late ON late.event = e.seq
+            WHERE e.id = ?1"
     );
     let found = db.prepare_cached(&sql)?.query_row([id.as_bytes()], |row| {
         let body: Vec<u8> = row.get(BODY)?;

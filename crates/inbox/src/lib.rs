@@ -13,6 +13,7 @@ mod events;
 mod filter;
 mod finish;
 mod first_key;
+mod fold;
 mod found_provider;
 mod gaps;
 mod give_up;

@@ -71,6 +71,8 @@ pub struct NewEvent {
     pub planned: Option<PlannedAnswer>,
     /// The event of which this one is an edit.
     pub parent: Option<EventId>,
+    /// The event in place of which this one is stored: it is deleted in the same commit.
+    pub moved_from: Option<EventId>,
     /// Where the event goes.
     pub route: Route,
 }

@@ -8,10 +8,11 @@ use crate::{
     HeldBack, Inbox, InboxError, KeyTerms,
     batch::Batch,
     first_key::{First, KeyPlace, settle_key},
+    fold,
     found_provider::settle_provider,
     reasons::DUPLICATE,
     release,
-    rows::{self, BROWSER, CONFLICT, FOLDS, causes_json},
+    rows::{self, BROWSER, CONFLICT, causes_json},
     tally::Change,
 };
 
@@ -183,7 +184,7 @@ fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, Inbo
     // Deliveries of an event in the bin are not sent.
     let held = if place.counts { rejudged.held } else { HeldBack::Wait };
     let sent = release::settle(batch.db, place.seq, held, by_content, first.as_ref(), batch.now)?;
-    settle_fold(batch.db, place.seq)?;
+    fold::settle(batch.db, place.seq)?;
     Ok(sent)
 }
 
@@ -203,19 +204,8 @@ pub(crate) fn settle_stored(
     if first.is_none() && claim.may_own {
         batch.db.prepare_cached(TELL)?.execute(params![place.seq, DUPLICATE, MISTAKEN])?;
     }
-    settle_fold(batch.db, place.seq)?;
+    fold::settle(batch.db, place.seq)?;
     recount(batch, &place, Change::event)
-}
-
-/// Marks whether a repeat folds, by the same rule as when an event is stored.
-fn settle_fold(db: &Connection, seq: i64) -> Result<(), InboxError> {
-    const SQL: &str = "UPDATE event SET flags = (flags & ~?2) | CASE WHEN
-        duplicate_of IS NOT NULL AND dedupe_key LIKE 'id:%' AND verdict NOT IN (?3, ?4) AND NOT flags & ?5
-        AND NOT EXISTS (SELECT 1 FROM delivery WHERE event = ?1 AND state <> 5) THEN ?2 ELSE 0 END
-        WHERE seq = ?1 AND (duplicate_of IS NOT NULL OR flags & ?2)";
-    let shown = [Verdict::Invalid, Verdict::Pending].map(|verdict| verdict as i64);
-    db.prepare_cached(SQL)?.execute(params![seq, FOLDS, shown[0], shown[1], BROWSER])?;
-    Ok(())
 }
 
 /// Why a delivery was skipped: its event was taken for a duplicate of an event that proved nothing.

@@ -6,6 +6,7 @@ use rusqlite::{Connection, Row, ToSql, params};
 use crate::{
     Inbox, InboxError,
     deliveries::seq_of,
+    fold,
     reasons::{AWAITS, REJECTED, STOPPED},
     rows,
 };
@@ -136,6 +137,9 @@ fn retry(
     let again = collect(AGAIN, &[&seq, &one, &REJECTED, &AWAITS, &all, &STOPPED])?;
     for (number, _) in &again {
         db.prepare_cached(CLEAR)?.execute(params![seq, number])?;
+    }
+    if !again.is_empty() {
+        fold::settle(db, seq)?;
     }
     let mut all: Vec<_> = sooner.into_iter().chain(again).collect();
     all.sort_unstable();

@@ -20,8 +20,8 @@ pub struct Stopped {
 }
 
 impl Inbox {
-    /// Ends those of these deliveries that wait, as skipped, and returns them. What is being sent or has ended stays as
-    /// it is; what doesn't exist is passed over.
+    /// Ends those of these deliveries that are replays and wait, as skipped, and returns them. What is being sent or has
+    /// ended stays as it is, and so does what was caught; what doesn't exist is passed over.
     ///
     /// # Errors
     /// Fails if SQLite does. Some may be ended then.
@@ -37,7 +37,7 @@ impl Inbox {
 
 fn stop(batch: &Batch<'_>, ids: &[DeliveryId]) -> Result<Vec<Stopped>, InboxError> {
     const SQL: &str = "UPDATE delivery SET state = 5, last_error = ?3, ended_at = ?4, due_at = NULL
-        WHERE event = ?1 AND number = ?2 AND state = 0 RETURNING target, attempts > 0";
+        WHERE event = ?1 AND number = ?2 AND state = 0 AND replay RETURNING target, attempts > 0";
     let mut update = batch.db.prepare_cached(SQL)?;
     let mut stopped = Vec::new();
     for delivery in ids {

@@ -6,13 +6,15 @@ use hookmitt_event::{DedupeKey, EventId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    Inbox, InboxError, KeyTerms, NewEvent, Stored,
+    Inbox, InboxError, KeyTerms, NewEvent, Route, Stored,
     batch::Batch,
+    events::set_deleted,
     first_key::{First, KeyPlace, own_key},
+    fold,
     found_provider::settle_provider,
     now::Now,
     routing::{is_stale, route, routes},
-    rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE, causes_json},
+    rows::{self, BROWSER, CALLBACK, CONFLICT, STALE, causes_json},
     tally::Change,
 };
 
@@ -40,6 +42,10 @@ pub(crate) fn store(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, Inb
 
 /// Stores an event that is known not to have arrived before.
 pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, InboxError> {
+    if let Some(before) = new.moved_from {
+        let is_there = set_deleted(batch, before, Some(batch.now.wall))?;
+        is_there.then_some(()).ok_or_else(|| InboxError::UnknownEvent(before.to_string()))?;
+    }
     let seq = batch.arriving.seq(batch.db)?;
     let size = new.request.body.len() + new.request.headers.as_wire().len() + ROW_OVERHEAD;
     batch.arriving.bytes += u64::try_from(size).unwrap_or(u64::MAX);
@@ -59,12 +65,13 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     let first = own_key(batch.db, claim, &place)?;
     let duplicate_of = first.as_ref().map(|first| first.shown_for(batch.db, new.id)).transpose()?.flatten();
     let routes = routes(batch, new, first.as_ref())?;
-    let is_sent = routes.iter().any(|(_, reason)| reason.is_none());
-    let folds = duplicate_of.is_some() && !is_sent && folds(new);
-    let flags = flags(batch.db, new, first.as_ref())? | if folds { FOLDS } else { 0 };
+    let flags = flags(batch.db, new, first.as_ref())?;
     let answer = new.planned.map(|answer| answer.now());
     insert(batch.db, new, &Settled { seq, flags, duplicate_of, answer }, batch.now)?;
     let (waiting, deliveries) = route(batch, new, seq, routes)?;
+    if duplicate_of.is_some() && !matches!(new.route, Route::Withheld(_)) {
+        fold::settle(batch.db, seq)?;
+    }
     let length = i64::try_from(new.request.body.len()).unwrap_or(i64::MAX);
     let change = Change { deliveries: deliveries.into(), ..Change::event(duplicate_of.is_some(), length) };
     batch.arriving.tally.add(new.source, new.verdict as i64, change);
@@ -84,7 +91,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     })
 }
 
-/// Returns the event's flags, but for [`FOLDS`].
+/// Returns the event's flags. Whether it folds is settled once its deliveries are there.
 fn flags(db: &Connection, new: &NewEvent, first: Option<&First>) -> Result<i64, InboxError> {
     let mut flags = if new.browser { BROWSER } else { 0 };
     if new.callback {
@@ -100,13 +107,6 @@ fn flags(db: &Connection, new: &NewEvent, first: Option<&First>) -> Result<i64, 
         flags |= STALE;
     }
     Ok(flags)
-}
-
-/// Whether a repeat folds if nothing of it is sent. One that is recognised by its content alone may be another event, and
-/// whatever nobody proved, or a web page sent, is worth a look.
-fn folds(new: &NewEvent) -> bool {
-    let by_id = matches!(new.dedupe_key, DedupeKey::Id(_));
-    by_id && !new.browser && !matches!(new.verdict, Verdict::Invalid | Verdict::Pending)
 }
 
 /// What is decided about an event when it is stored.

@@ -167,7 +167,6 @@ impl ConfiguredSource {
         let asked = Asked { request: &request, provider, judgement: &judgement, via, browser };
         let answered = self.answered(&asked, handshake.as_ref());
         facts.title = handshake.and_then(|it| it.subject(asked.outcome(&answered))).or(facts.title);
-        let awaits = self.withholds(judgement.verdict, via) == Some(AWAITS);
         let sha256: [u8; 32] = Sha256::digest(&request.body).into();
         // A copy that the provider's API vouches for forges nothing; an event from a web page proves nothing.
         let counts = !browser && via != Via::BackupSync;
@@ -199,31 +198,37 @@ impl ConfiguredSource {
             caught_up_by: None,
             planned: None,
             parent: None,
-            route: route(withheld, &answered, is_set_up, awaits),
+            moved_from: None,
+            route: self.route(withheld, &answered, is_set_up, (judgement.verdict, via)),
             facts,
             request,
         };
         Judged { event, answered }
     }
 
+    /// Decides where an event goes, by its relation to web pages and by how its sender is answered.
+    fn route(
+        &self,
+        withheld: Option<WithheldReason>,
+        answered: &Answered,
+        is_set_up: bool,
+        (verdict, via): (Verdict, Via),
+    ) -> Route {
+        match (withheld, answered) {
+            (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
+            (Some(reason), _) => Route::Withheld(reason.words()),
+            (_, Answered::Handshake(_)) => Route::Withheld("a set-up request that hookmitt answered"),
+            (_, Answered::Unanswered(why)) => Route::Withheld(why),
+            _ if is_set_up => Route::Withheld("a set-up request that could not be answered"),
+            _ if self.withholds(verdict, via) == Some(AWAITS) => Route::AwaitsVerdict,
+            _ => Route::Targets,
+        }
+    }
+
     /// Returns the URL that the provider called, if the source has a public URL.
     pub(crate) fn public_url(&self, request: &Request) -> Option<String> {
         let base = self.source.public_url.as_deref()?;
         Some(format!("{}{}", base.trim_end_matches('/'), request.path_and_query()))
-    }
-}
-
-/// Decides where an event goes, by its relation to web pages and by how its sender is answered. `awaits` says that its
-/// source rejects and that the verdict is not known yet.
-fn route(withheld: Option<WithheldReason>, answered: &Answered, is_set_up: bool, awaits: bool) -> Route {
-    match (withheld, answered) {
-        (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
-        (Some(reason), _) => Route::Withheld(reason.words()),
-        (_, Answered::Handshake(_)) => Route::Withheld("a set-up request that hookmitt answered"),
-        (_, Answered::Unanswered(why)) => Route::Withheld(why),
-        _ if is_set_up => Route::Withheld("a set-up request that could not be answered"),
-        _ if awaits => Route::AwaitsVerdict,
-        _ => Route::Targets,
     }
 }
 

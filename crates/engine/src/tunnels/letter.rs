@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hookmitt_event::{Cause, EventId, HeaderLines, HttpVersion, Request, Timestamp, Via};
-use hookmitt_inbox::Route;
+use hookmitt_inbox::{NewEvent, Route};
 use hookmitt_tunnel::{Doubt, Letterhead};
 use hookmitt_wire::Letter;
 
@@ -95,10 +95,30 @@ pub(super) async fn judge_letter(
         event.route = Route::Withheld("its tunnel serves no such source");
     }
     if differs {
-        event.route = Route::Withheld("its body isn't what the relay received");
-        event.causes.insert(0, cause(&letter.sha256));
+        withhold(event, cause(&letter.sha256));
     }
     Ok(Opened { known, assigned, judged, differs })
+}
+
+/// The codes of causes that say what is wrong with a letter.
+const BODY_DIFFERS: &str = "relay_body_differs";
+const TIME_DOUBTED: &str = "relay_time_doubted";
+
+/// Withholds an event whose letter was altered.
+fn withhold(event: &mut NewEvent, why: Cause) {
+    event.route = Route::Withheld("its body isn't what the relay received");
+    event.causes.insert(0, why);
+}
+
+/// Has an event that is judged anew keep what was wrong with the letter that brought it.
+pub(crate) fn keep_doubts(event: &mut NewEvent, causes: Vec<Cause>) {
+    for cause in causes {
+        match cause.code.as_str() {
+            BODY_DIFFERS => withhold(event, cause),
+            TIME_DOUBTED => event.causes.push(cause),
+            _ => {}
+        }
+    }
 }
 
 /// Returns the cause to show if the relay's time of a letter is doubtful.
@@ -109,7 +129,7 @@ pub(super) fn doubted(doubt: Doubt, judged_at: Timestamp) -> Cause {
         Doubt::TooLate(said) => (said, "that is ahead of this machine's clock"),
     };
     Cause {
-        code: "relay_time_doubted".to_owned(),
+        code: TIME_DOUBTED.to_owned(),
         title: None,
         message: format!("The relay says it received this at {said}, but {why}: verified as of {judged_at}."),
         fix: match doubt {
@@ -124,7 +144,7 @@ pub(super) fn doubted(doubt: Doubt, judged_at: Timestamp) -> Cause {
 
 fn cause(sha256: &[u8; 32]) -> Cause {
     Cause {
-        code: "relay_body_differs".to_owned(),
+        code: BODY_DIFFERS.to_owned(),
         title: None,
         message: format!(
             "The relay received a body with the SHA-256 {}; this body has another.",
@@ -202,6 +222,23 @@ mod tests {
             assert_eq!((event.received_at, event.via), (head().received_at, Via::Tunnel));
             assert_eq!(event.arrival_key, Some(head().arrival_key));
         }
+        engine.stop().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_was_wrong_with_a_letter_stays_with_its_event_when_that_is_judged_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = crate::begun::engine(folder.path()).await;
+        let head = Letterhead { doubt: Some(Doubt::TooEarly(head().received_at)), ..head() };
+        let (altered, wanted) = (letter(), request(&letter()).unwrap());
+        let opened = judge_letter(&engine.capture, &head, altered, wanted, false).await.unwrap();
+        engine.sources.add("shop".parse().unwrap(), crate::SourceChange::default()).await.unwrap();
+        let known = Arc::clone(&engine.capture.settings.source(&"shop".parse().unwrap()).unwrap());
+        let stored = engine.capture.store_unanswered(&opened.known, opened.judged.event).await.unwrap();
+        let moved = engine.fixtures.move_to(stored.id, &known.source.slug).await.unwrap();
+        let moved = engine.inbox().event(moved.id).await.unwrap();
+        let codes: Vec<_> = moved.causes.iter().map(|cause| cause.code.as_str()).collect();
+        assert_eq!((codes[0], codes.last()), (BODY_DIFFERS, Some(&TIME_DOUBTED)), "{codes:?}");
         engine.stop().await;
     }
 

@@ -26,6 +26,7 @@ mod view;
 pub use addressee::UNASSIGNED;
 pub use announce::Announced;
 pub use devices::{DeviceView, RevokedDevice};
+pub(crate) use letter::keep_doubts;
 pub use listed::Tunnels;
 pub use order::{Invitation, Removed, TunnelChange, TunnelRequest};
 pub use public::PublicRequest;
