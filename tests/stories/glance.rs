@@ -148,7 +148,10 @@ async fn events_of_a_source_are_counted_and_found_among_those_of_others() {
     }
     app.ask("DELETE", "/api/events/%2314", Value::Null).await;
     let stats = app.ask("GET", "/api/stats", Value::Null).await;
-    let expected = json!([{ "slug": "often", "events": 27 }, { "slug": "rare", "events": 2 }]);
+    let expected = json!([
+        { "slug": "often", "events": 27, "newest_verdict": "unsigned" },
+        { "slug": "rare", "events": 2, "newest_verdict": "unsigned" },
+    ]);
     assert_eq!((&stats["sources"], &stats["events"]), (&expected, &json!(29)));
     let page = app.ask("GET", "/api/events?source=rare", Value::Null).await;
     let seqs: Vec<_> = page["items"].as_array().unwrap().iter().map(|event| event["seq"].clone()).collect();

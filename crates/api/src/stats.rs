@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use hookmitt_engine::{Engine, SourceCount, ViewCounts};
-use hookmitt_event::TargetId;
+use hookmitt_event::{TargetId, Verdict};
 use serde::Serialize;
 
 use crate::{Problem, live::RefusedJson};
@@ -40,6 +40,9 @@ pub(crate) struct StatsJson {
 pub(crate) struct SourceCountJson {
     slug: String,
     events: u64,
+    /// The verdict of the source's newest event; left out if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newest_verdict: Option<Verdict>,
 }
 
 /// The number of pending and running deliveries of a target.
@@ -71,7 +74,8 @@ impl From<ViewCounts> for ViewsJson {
 
 impl From<SourceCount> for SourceCountJson {
     fn from(count: SourceCount) -> Self {
-        Self { slug: count.slug, events: count.events }
+        let SourceCount { slug, events, newest } = count;
+        Self { slug, events, newest_verdict: newest }
     }
 }
 

@@ -168,12 +168,13 @@ fn counted(db: &Connection) -> Stats {
     ) {
         stats.targets.push((TargetId(target), count));
     }
-    for (source, count, ..) in rows(
-        "SELECT s.id, (SELECT count(*) FROM event WHERE source = s.id
-        AND deleted_at IS NULL), 0, 0 FROM source s ORDER BY s.slug",
+    for (source, count, has, verdict) in rows(
+        "SELECT s.id, count(seq), max(seq) IS NOT NULL, coalesce(verdict, 0), max(seq)
+        FROM source s LEFT JOIN event ON source = s.id AND deleted_at IS NULL GROUP BY s.id ORDER BY s.slug",
     ) {
         let slug = if source == 1 { "one" } else { "two" }.to_owned();
-        stats.sources.push(stats::SourceCount { slug, events: count });
+        let newest = (has == 1).then(|| Verdict::ALL[usize::try_from(verdict).unwrap()].0);
+        stats.sources.push(stats::SourceCount { slug, events: count, newest });
     }
     let view = |condition: &str| u64::try_from(seqs(db, condition).len()).unwrap();
     stats.views = stats::ViewCounts {
@@ -294,6 +295,7 @@ fn numbers_views_and_lists_of_a_source_read_only_their_own_index() {
         ("open", stats::OPEN),
         ("unsent", stats::UNSENT),
         ("bound", stats::BOUND),
+        ("newest", stats::NEWEST),
         ("queue", deliveries::QUEUE),
         ("copies", glance::COPIES),
         ("count copies", glance::COUNT),

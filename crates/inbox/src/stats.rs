@@ -35,6 +35,8 @@ pub struct SourceCount {
     pub slug: String,
     /// How many events of the source there are, without those in the bin.
     pub events: u64,
+    /// The verdict of its newest event; `None` if its newest events are all in the bin.
+    pub newest: Option<Verdict>,
 }
 
 /// How many events each view has.
@@ -54,6 +56,12 @@ pub struct ViewCounts {
 pub(crate) const TOTALS: &str = "SELECT s.slug, t.verdict, t.events, t.duplicates, t.bytes, t.deliveries
     FROM source s LEFT JOIN tally t ON t.source = s.id
     WHERE s.removed_at IS NULL OR t.events > 0 ORDER BY s.slug, t.verdict";
+
+/// Selects the verdict of each source's newest event. The bin is passed over, but not for ever.
+pub(crate) const NEWEST: &str = "SELECT s.slug, (SELECT verdict FROM
+        (SELECT verdict, deleted_at FROM event e WHERE e.source = s.id ORDER BY e.seq DESC LIMIT 100)
+        WHERE deleted_at IS NULL LIMIT 1) AS newest
+    FROM source s WHERE newest IS NOT NULL";
 
 /// Counts deliveries that wait or run, by state, from a partial index that holds no others.
 pub(crate) const OPEN: &str = "SELECT state, count(*) FROM delivery WHERE state IN (0, 1) GROUP BY state";
@@ -79,12 +87,21 @@ impl Inbox {
             deliveries(db, made, &mut stats)?;
             Ok(stats)
         };
+        let newest = |db: &Connection| {
+            let mut select = db.prepare_cached(NEWEST)?;
+            let newest = select.query_map([], |row| Ok((row.get(0)?, rows::verdict(row, 1)?)))?;
+            Ok(newest.collect::<Result<BTreeMap<String, Verdict>, _>>()?)
+        };
         let bound = |db: &Connection| {
             let mut select = db.prepare_cached(BOUND)?;
             let bound = select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get(1)?)))?;
             Ok(bound.collect::<Result<_, _>>()?)
         };
         let mut stats = self.readers.read(counts).await?;
+        let newest = self.readers.read(newest).await?;
+        for source in &mut stats.sources {
+            source.newest = newest.get(&source.slug).copied();
+        }
         stats.targets = self.readers.read(bound).await?;
         stats.views = ViewCounts {
             needs_action: self.count(View::NeedsAction).await?,
@@ -113,7 +130,7 @@ fn totals(db: &Connection, stats: &mut Stats) -> Result<u64, InboxError> {
         let (slug, events): (String, u64) = (row.get(0)?, row.get::<_, Option<u64>>(2)?.unwrap_or_default());
         match stats.sources.last_mut() {
             Some(last) if last.slug == slug => last.events += events,
-            _ => stats.sources.push(SourceCount { slug, events }),
+            _ => stats.sources.push(SourceCount { slug, events, newest: None }),
         }
         if row.get::<_, Option<i64>>(1)?.is_none() {
             continue; // no event of this source ever came in

@@ -2,12 +2,14 @@
 import { seed } from '../support/inbox.mjs';
 import { LOOK, NARROW, PHONE, picture, settle } from '../support/picture.mjs';
 import { stripe } from '../support/samples.mjs';
-import { sees } from '../support/see.mjs';
+import { says, sees } from '../support/see.mjs';
 import { signed } from '../support/senders.mjs';
 import { eventually } from '../support/wait.mjs';
 
 async function show(ui, id, tab = 'overview') {
   await ui.go(`#/events/${id}/${tab}`);
+  const { title } = await ui.hookmitt.api.event(id);
+  await says(ui.detail.getByRole('heading').first(), title ?? '');
   await sees(ui.panel);
 }
 

@@ -57,7 +57,7 @@ export async function answers(stage) {
       await main.getByRole('textbox', { name: 'Delay' }).fill('soon');
       await main.getByRole('textbox', { name: 'Headers' }).fill('Retry-After 120');
       await main.getByRole('textbox', { name: 'Headers' }).blur();
-      await sees(main.getByText(/can’t be saved/).first());
+      await sees(main.getByText(/problems? needs? attention/).first());
       await picture(ui, `answer-wrong${suffix}-${theme}`);
       await ui.button('Discard').click();
       await ui.go('#/settings/sources/billing');

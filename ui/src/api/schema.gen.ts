@@ -2624,6 +2624,7 @@ export interface components {
         SourceCountJson: {
             /** Format: int64 */
             events: number;
+            newest_verdict: components["schemas"]["Verdict"] | null;
             slug: string;
         };
         /** @description The URLs to which the provider of one source posts. */

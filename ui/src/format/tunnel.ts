@@ -65,6 +65,11 @@ export function stateWord(tunnel: Pick<Tunnel, 'state' | 'rtt_ms' | 'error' | 'h
   return condition === 'connected' && rtt !== null ? `${count(Math.round(rtt))} ms` : LOOKS[condition].word;
 }
 
+/** Returns a tunnel's state for after the number of tunnels that are so. */
+export function stateCounted(tunnel: Pick<Tunnel, 'state' | 'error' | 'hindrance'>): string {
+  return LOOKS[conditionOf(tunnel)].counted;
+}
+
 /** Counts tunnels by condition: `1 connected, 1 limited, 1 off`. */
 export function tally(tunnels: readonly Pick<Tunnel, 'state' | 'error' | 'hindrance'>[]): string {
   return CONDITIONS.map((one) => ({ one, n: tunnels.filter((tunnel) => conditionOf(tunnel) === one).length }))

@@ -43,14 +43,24 @@ test('targets at one host and port are one place, which is as it was seen last',
 });
 
 test('where there is little room, it is said how many of several are so', () => {
-  const several = (...states: ('connected' | 'limited' | 'offline' | 'refused')[]) => {
-    const tunnels = states.map((state, n) => tunnel({ id: n + 1, state }));
+  const troubled = tunnel({
+    id: 9,
+    state: 'connected',
+    error: { code: 'E_STORE', message: 'the relay could not store an event', hint: 'Free some space.' },
+  });
+  const several = (...states: ('connected' | 'limited' | 'offline' | 'refused' | 'troubled')[]) => {
+    const tunnels = states.map((state, n) =>
+      state === 'troubled' ? troubled : tunnel({ id: n + 1, state }),
+    );
     return fewStationsOf(world({ tunnels })).find(({ kind }) => kind === 'relay')?.value;
   };
   expect(several('connected', 'connected')).toBe('all up');
   expect(several('connected', 'limited')).toBe('1 of them limited');
   expect(several('limited', 'limited')).toBe('all limited');
   expect(several('offline', 'refused', 'connected')).toBe('2 of them not connected');
+  expect(several('offline', 'refused')).toBe('none connected');
+  expect(several('connected', 'troubled')).toBe('1 of them with a problem');
+  expect(several('limited', 'troubled')).toBe('all need attention');
 });
 
 test('a tunnel is said to be back for a day, and as long as it is', () => {

@@ -1,5 +1,5 @@
 import type { Gap } from '../api/shapes';
-import { isUp, stateWord, toneOf, type Tone } from '../format/tunnel';
+import { isUp, stateCounted, stateWord, toneOf, type Tone } from '../format/tunnel';
 import { count } from '../format/count';
 import { appOf, placesOf, placeWord, rateWord, type World } from './world';
 
@@ -13,6 +13,8 @@ export interface Station {
   short: string;
   /** The state in few words or as a number. */
   value: string;
+  /** The state after the number of stops that are so, where `value` doesn't fit there. */
+  counted?: string;
   /** What else is known, for the tooltip. */
   says?: string;
   /** A link to the details. */
@@ -29,22 +31,27 @@ export function fewStationsOf(world: World): Station[] {
   const [on, to] = [relays(world), targets(world)];
   return [
     providers(world),
-    ...(on.length > 1 ? [together(on, `${count(on.length)} tunnels`, 'not connected', '#/tunnels')] : on),
+    ...(on.length > 1 ? [together(on, 'tunnels', '#/tunnels')] : on),
     app(world),
-    ...(to.length > 2 ? [together(to, `${count(to.length)} targets`, 'not up')] : to),
+    ...(to.length > 2 ? [together(to, 'targets')] : to),
   ];
 }
 
 const WORST = ['bad', 'warn', 'none', 'ok'] as const;
 
-/** Joins several stops; what the worst of them say stands for all, or `unlike` if they say different things. */
-function together(all: Station[], name: string, unlike: string, href?: string): Station {
+/** What holds for all stops of a tone, whatever each of them says. */
+const UNLIKE = { bad: 'not connected', warn: 'need attention', none: 'not checked lately', ok: 'up' };
+
+/** Joins several stops; what the worst of them say stands for all. */
+function together(all: Station[], things: string, href?: string): Station {
   const [worst] = all.toSorted((a, b) => WORST.indexOf(a.tone) - WORST.indexOf(b.tone));
-  const { kind, tone, value: word } = worst!;
+  const { kind, tone } = worst!;
   const bad = all.filter((one) => one.tone === tone);
-  const said = bad.every(({ value }) => value === word) ? word : unlike;
+  const words = new Set(bad.map(({ value, counted }) => counted ?? value));
+  const said = tone === 'ok' || words.size > 1 ? UNLIKE[tone] : [...words][0]!;
   const many = bad.length === all.length ? 'all' : `${count(bad.length)} of them`;
-  const value = tone === 'ok' ? 'all up' : `${many} ${said}`;
+  const value = `${many} ${said}`.replace(/^all not /, 'none ');
+  const name = `${count(all.length)} ${things}`;
   return { id: kind, kind, tone, name, short: name, value, ...(href ? { href } : {}) };
 }
 
@@ -73,6 +80,7 @@ function relays({ tunnels, isUnread }: World): Station[] {
       name,
       short: name,
       value: stateWord(tunnel),
+      counted: stateCounted(tunnel),
       href: `#/tunnels/${tunnel.id}`,
     };
   });

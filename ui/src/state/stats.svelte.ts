@@ -31,6 +31,11 @@ class InboxStats {
     return this.now?.sources?.find((source) => source.slug === slug)?.events ?? 0;
   }
 
+  /** Whether the signature of a source's newest event is invalid. */
+  isNewestInvalid(slug: string): boolean {
+    return this.now?.sources?.find((source) => source.slug === slug)?.newest_verdict === 'invalid';
+  }
+
   /** Returns how many deliveries wait for a target. */
   ofTarget(id: number): number {
     return this.now?.targets.find((target) => target.target_id === id)?.waiting ?? 0;

@@ -40,7 +40,7 @@ function told({ tunnel, history }: Drawn, world: World) {
 
 type Told = ReturnType<typeof told>;
 
-const isUp = ({ tunnel: { state } }: Told) => state === 'connected' || state === 'limited';
+const isUp = ({ tunnel: { state } }: Pick<Told, 'tunnel'>) => state === 'connected' || state === 'limited';
 
 /** Says what contradicts what on the page; nothing if all of it can be true. */
 export function contradictions(scene: Scene): string[] {
@@ -319,12 +319,19 @@ function joined(world: World): string[] {
   for (const one of fewStationsOf(world).filter(({ id }) => !all.some((each) => each.id === id))) {
     const there = all.filter(({ kind }) => kind === one.kind);
     const like = there.filter(({ tone }) => tone === one.tone);
-    const [, many, value] = /^(all|\d+ of them) (.*)$/.exec(one.value) ?? [];
+    const [, many, value] = /^(all|\d+ of them) (.*)$/.exec(one.value.replace(/^none /, 'all not ')) ?? [];
     if (many === undefined) found.push(`${one.name} ${one.value}, but whose?`);
     if ((many === 'all' ? there.length : numberIn(many ?? '')) !== like.length)
       found.push(`${one.value}, but ${like.length} are`);
-    const isNamed = value !== 'up' && !value?.startsWith('not ');
-    if (isNamed && like.some((each) => each.value !== value)) found.push(`not all of them: ${one.value}`);
+    const isUnlike = ['up', 'connected', 'checked lately', 'need attention'].includes(
+      value?.replace(/^not /, '') ?? '',
+    );
+    if (!isUnlike && like.some((each) => (each.counted ?? each.value) !== value))
+      found.push(`not all of them: ${one.value}`);
+    const connected =
+      world.tunnels?.filter((tunnel) => isUp({ tunnel })).map(({ id }) => `relay-${id}`) ?? [];
+    if (/none connected|not connected/.test(one.value) && like.some(({ id }) => connected.includes(id)))
+      found.push(`${one.value}, but one is connected`);
   }
   return found;
 }
