@@ -1,7 +1,10 @@
 //! What the commands print for scripts.
 
+use std::process::Stdio;
+
 use hookmitt_stories::{Process, exchange, parse_reply, post};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::listen::{command, folder, run, serving};
 
@@ -28,6 +31,25 @@ async fn serve_prints_where_everything_is_as_its_first_line() {
     let kinds: Vec<_> =
         serve.stop().await.exits(0).json().iter().map(|line| line.as_object().unwrap().len()).collect();
     assert!(kinds.len() >= 2 && kinds.iter().all(|keys| *keys == 1), "each line has one key: {kinds:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_that_reads_the_first_line_alone_does_not_end_serve() {
+    let folder = folder();
+    let arguments = ["serve", "--json", "--no-open", "--port", "0", "--api-port", "0"];
+    let mut serve =
+        command(folder.path(), &arguments).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(serve.stdout.take().unwrap()).read_line(&mut first).await.unwrap(); // and nobody reads on
+    let ready: Value = serde_json::from_str(&first).unwrap();
+    let capture = ready["ready"]["capture"][0].as_str().unwrap();
+    let capture = capture.trim_start_matches("http://").parse().unwrap();
+    for _ in 0..2 {
+        assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202);
+        run(folder.path(), &["wait", "--since", "1m", "source:demo"]).await.exits(0);
+    }
+    assert!(serve.try_wait().unwrap().is_none(), "it goes on");
+    serve.kill().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

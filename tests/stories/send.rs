@@ -2,10 +2,15 @@
 
 use std::{collections::HashSet, path::Path};
 
-use hookmitt_stories::{Answer, Down, LocalServer, MORE_SDKS, Peer, Process, Ran, Receiver, SDKS, report};
+use hookmitt_stories::{
+    Answer, Down, LocalServer, MORE_SDKS, Peer, Process, Ran, Receiver, SDKS, Server, report,
+};
 use serde_json::{Value, json};
 
-use super::listen::{command, folder, run, serving};
+use super::{
+    listen::{command, folder, run, serving},
+    tunnel_announce::Set,
+};
 
 /// Runs `send` with a secret in the environment.
 async fn send(data_dir: &Path, secret: &str, arguments: &[&str]) -> Ran {
@@ -175,4 +180,22 @@ async fn a_body_of_ones_own_is_sent_byte_for_byte() {
         .exits(0);
     assert_eq!(server.seen()[0].body(), b"{\"mine\": 1.0}\r\n");
     send(folder.path(), "s", &["github", "--to", &server.url(), "--data", "/nowhere/x"]).await.exits(2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sample_through_the_relay_has_the_secret_of_the_source_that_it_calls() {
+    let set = Set::new().await;
+    let dir = set.data.path();
+    let serving = Server::start(dir).await;
+    serving.delivers().await;
+    for (source, provider, secret) in [("gh", "github", "abc"), ("calls", "twilio", "token")] {
+        run(dir, &["source", "add", source, "--provider", provider]).await.exits(0);
+        Ran::with_input(command(dir, &["secret", "set", source]), secret.as_bytes()).await.exits(0);
+        let to = format!("http://{}/acme/{source}", set.relay.address);
+        let ran = run(dir, &["send", provider, "--to", &to]).await.exits(0);
+        assert!(ran.err.contains(&format!("the secret \"default\" of {source}")), "{}", ran.err);
+        let event = run(dir, &["show", "last", "--json"]).await.exits(0).json().remove(0);
+        let told = (&event["source"], &event["verdict"], &event["via"]);
+        assert_eq!(told, (&json!(source), &json!("valid"), &json!("tunnel")));
+    }
 }

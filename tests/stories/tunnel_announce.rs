@@ -12,14 +12,14 @@ async fn run(data: &Path, arguments: &[&str]) -> Ran {
 }
 
 /// A relay with a tunnel `acme`, opened by a data directory in which nothing runs.
-struct Set {
+pub(super) struct Set {
     relay_dir: TempDir,
-    relay: RelayProcess,
-    data: TempDir,
+    pub(super) relay: RelayProcess,
+    pub(super) data: TempDir,
 }
 
 impl Set {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let (relay_dir, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let token = RelayProcess::token(relay_dir.path()).await;
         let relay = RelayProcess::start(relay_dir.path(), &[]).await;

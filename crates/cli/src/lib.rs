@@ -46,7 +46,7 @@ use std::{
 
 use clap::{
     CommandFactory as _, Parser as _,
-    error::{ContextKind, ContextValue},
+    error::{ContextKind, ContextValue, ErrorKind},
 };
 
 use crate::{
@@ -162,6 +162,9 @@ fn misused(error: clap::Error, typed: &[OsString]) -> Exit {
     Exit::BadInput
 }
 
+const PIPED: &str =
+    "secrets, tokens and invitations are read from standard input, where no other program sees them";
+
 /// Removes the wrong argument from an error of `secret`, `tunnel` or `relay`, because it may be a secret. People give
 /// secrets as arguments although these verbs don't take them there, and shells and the logs of build servers would keep
 /// the error.
@@ -176,6 +179,9 @@ fn without_secrets(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
             kind == ContextKind::InvalidArg && (given.starts_with('-') || given.starts_with('<'));
         if !names_flag {
             error.insert(kind, ContextValue::String("…".to_owned()));
+            if error.kind() == ErrorKind::UnknownArgument {
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![PIPED.into()]));
+            }
         }
     }
     error
@@ -208,5 +214,8 @@ mod tests {
         let typed: Vec<_> = ["hookmitt", "secret", "lisst"].map(OsString::from).into();
         let said = without_secrets(Cli::try_parse_from(&typed).unwrap_err(), &typed).to_string();
         assert!(said.contains("list"), "what was meant is still told: {said}");
+        let typed: Vec<_> = ["hookmitt", "tunnel", "join", "hookmitt-invite:x"].map(OsString::from).into();
+        let said = without_secrets(Cli::try_parse_from(&typed).unwrap_err(), &typed).to_string();
+        assert!(said.contains("invitations are read from standard input"), "{said}");
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct OwnAddresses {
     /// The URLs of the capture port.
     capture: OnceLock<Vec<String>>,
     relays: RwLock<Vec<TargetUrl>>,
+    /// The URLs that providers call at the relays, without a source's name.
+    mailboxes: RwLock<Vec<TargetUrl>>,
     /// The URLs of channels; other paths on the same host are not ours.
     channels: RwLock<Vec<TargetUrl>>,
     /// The public URLs of running programs that lead here, by tunnel.
@@ -59,16 +61,20 @@ impl OwnAddresses {
 
     /// Replaces the URLs of relays and channels with those of these tunnels.
     pub(crate) fn relays<'a>(&self, tunnels: impl Iterator<Item = &'a KeptTunnel>) {
-        let (mut relays, mut channels) = (Vec::new(), Vec::new());
+        let (mut relays, mut channels, mut mailboxes) = (Vec::new(), Vec::new(), Vec::new());
         for tunnel in tunnels {
-            let urls = [&tunnel.url, &tunnel.public_url].into_iter().flatten();
-            let urls = urls.filter_map(|url| TargetUrl::parse(url).ok());
+            let parsed = |url: &Option<String>| url.as_ref().and_then(|url| TargetUrl::parse(url).ok());
+            let (url, public_url) = (parsed(&tunnel.url), parsed(&tunnel.public_url));
             match tunnel.kind {
-                TunnelKind::Relay => relays.extend(urls),
-                TunnelKind::Smee => channels.extend(urls),
+                TunnelKind::Relay => {
+                    mailboxes.extend(public_url.clone());
+                    relays.extend(url.into_iter().chain(public_url));
+                }
+                TunnelKind::Smee => channels.extend(url.into_iter().chain(public_url)),
                 TunnelKind::Cloudflared | TunnelKind::Ngrok => {}
             }
         }
+        *self.mailboxes.write().unwrap_or_else(PoisonError::into_inner) = mailboxes;
         *self.relays.write().unwrap_or_else(PoisonError::into_inner) = relays;
         *self.channels.write().unwrap_or_else(PoisonError::into_inner) = channels;
     }
@@ -97,10 +103,18 @@ impl OwnAddresses {
 
     fn is_relay(&self, target: &TargetUrl) -> bool {
         let relays = self.relays.read().unwrap_or_else(PoisonError::into_inner);
-        let same_host = |relay: &TargetUrl| {
-            relay.host().eq_ignore_ascii_case(&target.host()) || relay.is_loopback() && target.is_loopback()
-        };
-        relays.iter().any(|relay| relay.port() == target.port() && same_host(relay))
+        relays.iter().any(|relay| is_same_server(relay, target))
+    }
+
+    /// Returns the path that a URL calls at one of our mailboxes, from the source's name on.
+    pub(crate) fn path_at_relay(&self, target: &TargetUrl) -> Option<String> {
+        let called = target.request_target("", None);
+        let mailboxes = self.mailboxes.read().unwrap_or_else(PoisonError::into_inner);
+        mailboxes.iter().filter(|mailbox| is_same_server(mailbox, target)).find_map(|mailbox| {
+            let path = mailbox.request_target("", None);
+            let rest = called.strip_prefix(path.trim_end_matches('/'))?.strip_prefix('/')?;
+            Some(rest.to_owned())
+        })
     }
 
     /// Whether a URL leads to one of our own ports, by any name or address of this machine, or to one of our tunnels.
@@ -161,6 +175,13 @@ impl OwnAddresses {
             here && (own.ip().is_loopback() || own.ip().is_unspecified()) || own.ip() == address || everywhere
         })
     }
+}
+
+/// Whether two URLs name the same host and port; all names of this machine count as one.
+fn is_same_server(one: &TargetUrl, other: &TargetUrl) -> bool {
+    let same_host =
+        one.host().eq_ignore_ascii_case(&other.host()) || one.is_loopback() && other.is_loopback();
+    same_host && one.port() == other.port()
 }
 
 /// The names of this machine: as the system states it, and with `.local`. Names without a dot are left out, because

@@ -103,13 +103,15 @@ fn holds_random(text: &str) -> bool {
 }
 
 #[test]
-fn no_subject_is_a_mention_or_a_random_token() {
+fn no_subject_is_a_mention_a_random_token_or_the_type_again() {
     for line in lines() {
         let cells: Vec<_> = line.splitn(6, " | ").collect();
         let subject = cells[5];
         assert!(!subject.contains("<@") && !holds_random(subject), "{line}");
         let silent = SILENT.contains(&format!("{} | {}", cells[0], cells[1]).as_str());
         assert_eq!(subject == "-", silent, "{line}");
+        let is_set_up = subject.ends_with(" answered");
+        assert!(is_set_up || !subject.starts_with(cells[3]), "the type stands before the subject: {line}");
     }
 }
 

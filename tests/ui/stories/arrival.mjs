@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 
 import { githubEvents, stripe } from '../support/samples.mjs';
 import { OTHER_SECRETS, SECRETS, signed } from '../support/senders.mjs';
-import { counts, says, sees } from '../support/see.mjs';
+import { counts, gone, says, sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
 
@@ -48,6 +48,11 @@ story('an event signed with another secret is invalid, and the sentence says why
   await says(ui.row('charge.succeeded'), 'Invalid');
   await ui.select('charge.succeeded');
   await says(ui.panel, /^Invalid: .*secret/);
+  await sees(ui.page.getByRole('link', { name: /shop.*Newest event invalid/ }));
+
+  await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now(), { id: 'next' }) }));
+  await says(ui.rows.first(), 'charge.succeeded');
+  await gone(ui.page.getByLabel('Newest event invalid'));
 });
 
 story('a body that was changed on its way is invalid', async (stage) => {

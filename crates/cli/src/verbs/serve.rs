@@ -44,13 +44,11 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     let ended = watch(&seat, &mut stop, screen).await;
     screen.note(Styled(FAINT, "finishing deliveries in flight; press Ctrl-C again to stop at once"));
     seat.leave(&mut stop).await;
-    match ended {
-        Err(CliError::ClosedPipe) | Ok(()) => Ok(Exit::Success),
-        Err(error) => Err(error),
-    }
+    ended.map(|()| Exit::Success)
 }
 
-/// Logs a line for each stored event and each attempt: as text to standard error, as JSON to standard output.
+/// Logs a line for each stored event and each attempt: as text to standard error, as JSON to standard output. A script
+/// may read the first line only; when nobody reads any more, capturing goes on.
 async fn watch(seat: &Seat, stop: &mut Stop, screen: &Screen) -> Result<(), CliError> {
     let seen = newest(&seat.client).await?;
     let address =
@@ -60,14 +58,16 @@ async fn watch(seat: &Seat, stop: &mut Stop, screen: &Screen) -> Result<(), CliE
     loop {
         tokio::select! {
             () = stop.asked() => return Ok(()),
-            more = log_next(&mut live, &mut tail, screen) => {
-                if !more? {
-                    stop.asked().await;
-                    return Ok(());
-                }
+            more = log_next(&mut live, &mut tail, screen) => match more {
+                Ok(true) => {}
+                Ok(false) | Err(CliError::ClosedPipe) => break,
+                Err(error) => return Err(error),
             }
         }
     }
+    drop(live);
+    stop.asked().await;
+    Ok(())
 }
 
 async fn log_next(live: &mut Live, tail: &mut Tail, screen: &Screen) -> Result<bool, CliError> {

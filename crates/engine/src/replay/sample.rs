@@ -124,10 +124,13 @@ impl Samples {
         order.check_type(provider)?;
         let url = TargetUrl::from_shorthand(&order.to)?;
         let straight = self.settings.own.hold(&url).await;
-        let signer = Arc::new(self.signer(&order, provider, straight.then_some(&url)).await?);
+        let at_relay = self.settings.own.path_at_relay(&url);
+        let at_port = straight && at_relay.is_none();
+        let called = at_relay.or_else(|| straight.then(|| url.request_target("", None)));
+        let signer = Arc::new(self.signer(&order, provider, called.as_deref()).await?);
         let (mut items, mut used) = (Vec::new(), None);
         for _ in 0..times {
-            let sample = self.signed_sample(&order, provider, &signer, (&url, straight))?;
+            let sample = self.signed_sample(&order, provider, &signer, (&url, at_port))?;
             let Sample { request, secret, with } = sample;
             used = secret;
             items.push(if straight {
@@ -144,16 +147,15 @@ impl Samples {
         Ok(Sent { items, secret: used, unsigned })
     }
 
-    /// Returns the source whose secret signs: the one that the request names, else the one that the URL of our own port
-    /// names, else the one named like the provider.
+    /// Returns the source whose secret signs: the one that the request names, else the one that is called here or
+    /// through a relay of ours, by this path, else the one named like the provider.
     async fn signer(
         &self,
         order: &SampleRequest,
         provider: &'static Provider,
-        own: Option<&TargetUrl>,
+        own: Option<&str>,
     ) -> Result<ConfiguredSource, EngineError> {
-        let in_url = own.and_then(|url| {
-            let path = url.request_target("", None);
+        let in_url = own.and_then(|path| {
             path.trim_start_matches('/').split(['/', '?']).next().and_then(|slug| slug.parse().ok())
         });
         let slug = match order.source.clone().or(in_url) {
@@ -187,7 +189,7 @@ impl Samples {
         order: &SampleRequest,
         provider: &'static Provider,
         signer: &ConfiguredSource,
-        (to, straight): (&TargetUrl, bool),
+        (to, at_port): (&TargetUrl, bool),
     ) -> Result<Sample, EngineError> {
         let seed = EventId::fresh().to_string();
         let mut request = sample(provider, order.r#type.as_deref(), &seed, self.base.now())?;
@@ -197,13 +199,13 @@ impl Samples {
                 .map_err(|error| EngineError::BadInput(format!("the body isn't valid base64: {error}")))?;
             request.body = Bytes::from(body);
         }
-        // If something stands in front of us, the provider signs the public URL, not the URL of our own port.
+        // If something stands in front of our own port, the provider signs the public URL, not the port's.
         let tail = |public: &str| {
             let path = to.request_target(&request.path, request.query.as_deref());
             let rest = path.trim_start_matches('/').split_once('/').map(|(_, rest)| format!("/{rest}"));
             format!("{}{}", public.trim_end_matches('/'), rest.unwrap_or_default())
         };
-        let public = signer.source.public_url.as_deref().filter(|_| straight).map(tail);
+        let public = signer.source.public_url.as_deref().filter(|_| at_port).map(tail);
         let url = public.unwrap_or_else(|| handler_url(to, None, &request));
         // A sample has fresh ids already; a body of one's own may have an old one.
         let fresh_id = order.data_base64.as_ref().map(|_| seed.as_str());
