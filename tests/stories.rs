@@ -24,6 +24,7 @@ mod stories {
     mod dedupe;
     mod dedupe_judged;
     mod dedupe_order;
+    mod delete;
     mod delivery;
     mod delivery_one;
     mod detour_channel;

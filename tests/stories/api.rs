@@ -120,7 +120,7 @@ async fn a_deleted_event_is_in_the_bin_until_it_is_restored() {
     post(app.capture(), "/demo", &[], b"{}").await;
     let id = app.event("last").await["id"].as_str().unwrap().to_owned();
     let path = format!("/api/events/{id}");
-    assert_eq!(app.call("DELETE", &path, Value::Null).await, (204, Value::Null));
+    assert_eq!(app.call("DELETE", &path, Value::Null).await, (200, json!({ "id": id, "ended": 0 })));
     assert!(app.events().await.is_empty());
     assert!(is_time(&app.event(&id).await["deleted_at"]));
     assert_eq!(app.body(&id).await, "{}");

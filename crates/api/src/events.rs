@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Json, extract::State};
 use hookmitt_engine::{Engine, Listed};
 use hookmitt_event::{EventId, SenderAnswer, Slug, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -108,17 +108,27 @@ pub(crate) async fn copies(
     Ok(Json(Copies { items: listed.iter().map(row).collect(), total }))
 }
 
-/// Moves an event to the bin.
-#[utoipa::path(delete, operation_id = "delete_event", path = "/api/events/{id}", params(("id" = String, Path)), responses((status = 204), (status = 404, body = Problem)))]
+/// An event that was deleted.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Deleted {
+    #[schema(value_type = String, format = "uuid")]
+    id: EventId,
+    /// How many of its deliveries waited. They were ended as skipped.
+    ended: usize,
+}
+
+/// Moves an event to the bin, and ends its waiting deliveries.
+#[utoipa::path(delete, operation_id = "delete_event", path = "/api/events/{id}", params(("id" = String, Path)), responses((status = 200, body = Deleted), (status = 404, body = Problem)))]
 pub(crate) async fn delete(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
-) -> Result<StatusCode, Problem> {
-    engine.set_deleted(named(&engine, &id).await?, true).await?;
-    Ok(StatusCode::NO_CONTENT)
+) -> Result<Json<Deleted>, Problem> {
+    let id = named(&engine, &id).await?;
+    let ended = engine.set_deleted(id, true).await?;
+    Ok(Json(Deleted { id, ended }))
 }
 
-/// Restores an event from the bin.
+/// Restores an event from the bin, and makes the deliveries wait again that its deletion ended.
 #[utoipa::path(post, operation_id = "restore_event", path = "/api/events/{id}/restore", params(("id" = String, Path)), responses((status = 200, body = EventJson), (status = 404, body = Problem)))]
 pub(crate) async fn restore(
     State(engine): State<Arc<Engine>>,

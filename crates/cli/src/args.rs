@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    assign, completions, confirm, doctor, events, export, import, listen, relay, replay, retry, secret, send,
-    serve, show, source, target, tunnel, url, verify, wait,
+    assign, completions, confirm, delete, doctor, events, export, import, listen, relay, replay, retry,
+    secret, send, serve, show, source, target, tunnel, url, verify, wait,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
@@ -47,6 +47,8 @@ pub(crate) enum Verb {
     Retry(retry::Args),
     /// Move events out of `unassigned`, where those are kept whose source wasn't known, into a source
     Move(assign::Args),
+    /// Delete events, or restore them with --undo
+    Delete(delete::Args),
     /// Confirm a genuine set-up request, such as Amazon SNS's, by calling the URL it contains
     Confirm(confirm::Args),
     /// Export events to fixture files

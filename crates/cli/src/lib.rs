@@ -129,6 +129,7 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Show(args) => verbs::show::run(&args, client, screen).await,
         Verb::Verify(args) => verbs::verify::run(&args, client, screen).await,
         Verb::Move(args) => verbs::assign::run(&args, client, screen).await,
+        Verb::Delete(args) => verbs::delete::run(&args, client, screen).await,
         Verb::Confirm(args) => verbs::confirm::run(&args, client, screen).await,
         Verb::Replay(args) => verbs::replay::run(&args, client, screen).await,
         Verb::Retry(args) => verbs::retry::run(&args, client, screen).await,

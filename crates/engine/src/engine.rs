@@ -259,14 +259,21 @@ impl Engine {
         self.capture.senders.wait_at_the_port(limit);
     }
 
-    /// Puts an event in the bin, or restores it.
+    /// Puts an event in the bin and ends its waiting deliveries, or restores it and them. Returns how many deliveries
+    /// this changed.
     ///
     /// # Errors
     /// Fails if the event is unknown.
-    pub async fn set_deleted(&self, id: EventId, deleted: bool) -> Result<(), EngineError> {
-        self.base.inbox.set_deleted(id, deleted.then(|| self.base.now())).await?;
+    pub async fn set_deleted(&self, id: EventId, deleted: bool) -> Result<usize, EngineError> {
+        let changed = self.base.inbox.set_deleted(id, deleted.then(|| self.base.now())).await?;
         self.base.announce(Change::Event(id));
-        Ok(())
+        changed.iter().for_each(|target| self.bells.wake(*target)); // the order may let others pass now
+        if !deleted {
+            // What is in the bin is not judged anew when a secret is added.
+            let source = self.base.inbox.listed(id).await?.event.source;
+            self.verdicts.judge_again(id, &source);
+        }
+        Ok(changed.len())
     }
 
     /// Announces again up to which number events are stored, for a watcher that has missed some.

@@ -97,6 +97,9 @@ pub enum EngineError {
     /// Something in the request makes no sense.
     #[error("{0}")]
     BadInput(String),
+    /// The event is in the bin.
+    #[error("#{0} is deleted")]
+    Deleted(i64),
     /// The event delivers no secret that could be stored.
     #[error("#{0} doesn't deliver a secret")]
     DeliversNoSecret(i64),
@@ -172,6 +175,7 @@ impl Explain for EngineError {
             Self::OwnAddress(_) => "own-address",
             Self::NoTargets(_) => "no-targets",
             Self::BadInput(_) => "bad-input",
+            Self::Deleted(_) => "deleted",
             Self::DeliversNoSecret(_) => "no-delivered-secret",
             Self::NotKept(why) => why.code(),
             Self::NothingToConfirm(_) => "nothing-to-confirm",
@@ -226,6 +230,7 @@ impl Explain for EngineError {
                 "`--raw` exports the exact bytes, secrets included: share the file only with people you trust"
                     .to_owned(),
             ),
+            Self::Deleted(seq) => Some(format!("`hookmitt delete --undo '#{seq}'` restores it")),
             Self::DeliversNoSecret(_) => Some(
                 "Asana's and Notion's first requests do; `hookmitt events` marks them".to_owned(),
             ),

@@ -38,7 +38,10 @@ impl Arriving {
         let seq = match self.next_seq {
             Some(seq) => seq,
             None => db
-                .prepare_cached("SELECT coalesce(max(seq), 0) + 1 FROM event")?
+                .prepare_cached(
+                    "SELECT 1 + max(coalesce((SELECT max(seq) FROM event), 0),
+                    (SELECT value FROM meta WHERE key = 'last_seq'))",
+                )?
                 .query_row([], |row| row.get(0))?,
         };
         self.next_seq = Some(seq + 1);

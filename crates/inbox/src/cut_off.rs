@@ -3,7 +3,7 @@
 use hookmitt_event::{DeliveryState, TargetId};
 use rusqlite::{Connection, Row, params};
 
-use crate::{Inbox, InboxError, TargetSettings, now::Now};
+use crate::{Inbox, InboxError, TargetSettings, deliveries::is_deleted, now::Now, reasons::DELETED};
 
 /// The error text of such an attempt.
 const ERROR: &str = "hookmitt stopped before an answer arrived";
@@ -71,10 +71,14 @@ fn settle_one(db: &Connection, one: &CutOff, now: Now) -> Result<(), InboxError>
     let settings: TargetSettings =
         settings.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let made = attempts + 1;
-    let state = if made >= settings.attempts { DeliveryState::DeadLetter } else { DeliveryState::Pending };
-    let ended = (state == DeliveryState::DeadLetter).then_some(now.wall);
+    let (state, why) = match made >= settings.attempts {
+        true => (DeliveryState::DeadLetter, ERROR),
+        false if is_deleted(db, *event)? => (DeliveryState::Skipped, DELETED),
+        false => (DeliveryState::Pending, ERROR),
+    };
+    let ended = (state != DeliveryState::Pending).then_some(now.wall);
     let started = claimed_at.unwrap_or(now.wall);
     db.prepare_cached(KEEP)?.execute(params![event, number, made, started, ERROR])?;
-    db.prepare_cached(END)?.execute(params![event, number, state as i64, made, ERROR, ended])?;
+    db.prepare_cached(END)?.execute(params![event, number, state as i64, made, why, ended])?;
     Ok(())
 }

@@ -34,7 +34,7 @@ impl Inbox {
         found.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
     }
 
-    /// Adds replays of a stored event, one for each target.
+    /// Adds replays of a stored event, one for each target; none if the event is in the bin.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
@@ -48,6 +48,9 @@ impl Inbox {
             "INSERT INTO delivery (event, number, target, state, replay) VALUES (?1, ?2, ?3, 0, 1)";
         self.write(move |batch| {
             let (seq, source, verdict) = place_of(batch.db, event)?;
+            if is_deleted(batch.db, seq)? {
+                return Ok(Vec::new());
+            }
             let mut added = Vec::with_capacity(targets.len());
             for target in &targets {
                 let number: u32 = batch.db.prepare_cached(NEXT)?.query_row([seq], |row| row.get(0))?;
@@ -68,6 +71,12 @@ pub(crate) fn seq_of(db: &Connection, event: EventId) -> Result<i64, InboxError>
     const SQL: &str = "SELECT seq FROM event WHERE id = ?1";
     let seq = db.prepare_cached(SQL)?.query_row([event.as_bytes()], |row| row.get(0)).optional()?;
     seq.ok_or_else(|| InboxError::UnknownEvent(event.to_string()))
+}
+
+/// Whether the event with this number is in the bin.
+pub(crate) fn is_deleted(db: &Connection, seq: i64) -> Result<bool, InboxError> {
+    const SQL: &str = "SELECT 1 FROM event WHERE seq = ?1 AND deleted_at IS NOT NULL";
+    Ok(db.prepare_cached(SQL)?.exists([seq])?)
 }
 
 /// Returns the sequence number, source and verdict of an event.

@@ -5,17 +5,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use hookmitt_clock::StoreClock;
 use hookmitt_event::{
-    Answerer, Cause, Delivery, Event, EventId, HeaderLines, Request, SenderAnswer, SignedWith, Timestamp, Via,
+    Answerer, Cause, Delivery, Event, EventId, HeaderLines, Request, SenderAnswer, SignedWith, Via,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     Inbox, InboxError,
-    batch::Batch,
-    deliveries::{seq_of, shown},
+    deliveries::shown,
     new_event::CHANNELS,
     rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE},
-    tally::Change,
 };
 
 /// An event with its deliveries.
@@ -87,33 +85,6 @@ impl Inbox {
         })
         .await
     }
-
-    /// Puts an event into the bin, or brings it back if `at` is `None`. Its deliveries go on in both cases.
-    ///
-    /// # Errors
-    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
-    pub async fn set_deleted(&self, id: EventId, at: Option<Timestamp>) -> Result<(), InboxError> {
-        self.write(move |batch| {
-            seq_of(batch.db, id)?;
-            set_deleted(batch, id, at.map(Timestamp::as_micros))?;
-            Ok(())
-        })
-        .await
-    }
-}
-
-/// Deletes an event at a moment, or restores it. Returns false if it is as wanted, or there is none.
-pub(crate) fn set_deleted(batch: &mut Batch<'_>, id: EventId, at: Option<i64>) -> Result<bool, InboxError> {
-    const SQL: &str =
-        "UPDATE event SET deleted_at = ?2 WHERE id = ?1 AND (deleted_at IS NULL) <> (?2 IS NULL)
-        RETURNING source, verdict, duplicate_of IS NOT NULL, size";
-    let moved = batch.db.prepare_cached(SQL)?.query_row(params![id.as_bytes(), at], |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-    });
-    let Some((source, verdict, is_duplicate, size)) = moved.optional()? else { return Ok(false) };
-    let change = if at.is_some() { Change::no_event } else { Change::event };
-    batch.arriving.tally.add(source, verdict, change(is_duplicate, size));
-    Ok(true)
 }
 
 fn whole(db: &Connection, id: EventId, clock: &StoreClock) -> Result<Event, InboxError> {

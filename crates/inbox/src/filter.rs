@@ -76,9 +76,19 @@ impl Filter {
     /// Whether every repeat that folds is left out unless its first is in the bin, because no condition can hold for the
     /// repeat alone.
     fn folds_every_repeat(&self) -> bool {
+        self.folds() && !self.is_narrow()
+    }
+
+    /// Whether an event may be left out for something other than its source, view or fold.
+    pub(crate) fn is_narrow(&self) -> bool {
         let Self { status, verdict, event_type, text, since, until, after, .. } = self;
-        let is_narrow = status.is_some() || verdict.is_some() || event_type.is_some() || text.is_some();
-        self.folds() && !is_narrow && since.is_none() && until.is_none() && after.is_none()
+        let by_content = status.is_some() || verdict.is_some() || event_type.is_some() || text.is_some();
+        by_content || since.is_some() || until.is_some() || after.is_some()
+    }
+
+    /// Whether the candidates are all events that are not in the bin.
+    pub(crate) fn wants_all(&self) -> bool {
+        self.view.is_none() && self.source.is_none() && !self.folds_every_repeat()
     }
 
     /// Returns the condition that an event `e` is not folded away beneath an event in the same list.
@@ -141,30 +151,32 @@ fn escape_like(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }
 
-/// Selects the events that don't fold.
-const STANDING: &str = "SELECT seq FROM event WHERE NOT flags & 16 AND seq < ?1";
+/// Selects the events that don't fold and are not in the bin.
+const STANDING: &str = "SELECT seq FROM event WHERE deleted_at IS NULL AND NOT flags & 16 AND seq < ?1";
 
-/// Selects the repeats that fold, but whose first is in the bin. The two index names keep SQLite from going through all
-/// events.
-const LEFT_BEHIND: &str = "SELECT c.seq FROM event f INDEXED BY event_bin
-    CROSS JOIN event c INDEXED BY event_copies ON c.duplicate_of = f.id
-    WHERE f.deleted_at IS NOT NULL AND c.deleted_at IS NULL AND c.flags & 16 AND c.seq < ?1";
+/// Selects the other ones that are not in the bin. Both together have an index entry for each event.
+const FOLDED: &str = "SELECT seq FROM event WHERE deleted_at IS NULL AND flags & 16 AND seq < ?1";
+
+/// Selects the repeats that fold, but whose first is in the bin.
+const LEFT_BEHIND: &str = "SELECT seq FROM left_behind WHERE seq < ?1";
 
 const _: () = assert!(FOLDS == 16);
 
 const OF_SOURCE: &str = "source = (SELECT id FROM source WHERE slug = ?3)";
 
 /// Returns the query for the numbers of events that may match a filter, below `?1` and newest first, `?2` at most.
-/// `?3` is the source, if the query has that place. `None` if any event may match.
-pub(crate) fn candidates_sql(filter: &Filter) -> Option<String> {
+/// `?3` is the source, if the query has that place. It passes over nothing that is in the bin.
+pub(crate) fn candidates_sql(filter: &Filter) -> String {
     let seqs = match (filter.view, &filter.source) {
         (Some(view), _) => view.seqs(),
         (None, Some(_)) if filter.folds_every_repeat() => {
-            format!("{STANDING} AND {OF_SOURCE} UNION ALL {LEFT_BEHIND} AND f.{OF_SOURCE}")
+            format!("{STANDING} AND {OF_SOURCE} UNION ALL {LEFT_BEHIND} AND {OF_SOURCE}")
         }
         (None, None) if filter.folds_every_repeat() => format!("{STANDING} UNION ALL {LEFT_BEHIND}"),
-        (None, Some(_)) => format!("SELECT seq FROM event WHERE {OF_SOURCE} AND seq < ?1"),
-        (None, None) => return None,
+        (None, Some(_)) => {
+            format!("SELECT seq FROM event WHERE deleted_at IS NULL AND {OF_SOURCE} AND seq < ?1")
+        }
+        (None, None) => format!("{STANDING} UNION ALL {FOLDED}"),
     };
-    Some(format!("{seqs} ORDER BY seq DESC LIMIT ?2"))
+    format!("{seqs} ORDER BY seq DESC LIMIT ?2")
 }

@@ -6,7 +6,10 @@ use bytes::Bytes;
 use hookmitt_event::{Attempt, DeliveryState, HeaderLines, Silence, TargetId, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{Claimed, Claiming, Inbox, InboxError, Next, batch::Batch, now::Now, target_states::answered};
+use crate::{
+    Claimed, Claiming, Inbox, InboxError, Next, batch::Batch, deliveries::is_deleted, now::Now,
+    reasons::DELETED, target_states::answered,
+};
 
 /// How an attempt ended, and what that means for the delivery.
 #[derive(Clone, Debug)]
@@ -140,6 +143,12 @@ fn finish(
         Finish::Refused(error) => (DeliveryState::Failed, None, Some(error.clone()), None),
         Finish::Withheld(_) if is_valid(db, claimed.seq)? => (DeliveryState::Pending, None, None, None),
         Finish::Withheld(why) => (DeliveryState::Skipped, None, Some((*why).to_owned()), None),
+    };
+    let (state, due, error) = match state {
+        DeliveryState::Pending if is_deleted(db, claimed.seq)? => {
+            (DeliveryState::Skipped, None, Some(DELETED.to_owned()))
+        }
+        _ => (state, due, error),
     };
     let ended = (state != DeliveryState::Pending).then_some(now.wall);
     let values = params![

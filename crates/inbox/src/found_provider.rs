@@ -39,10 +39,9 @@ pub(crate) fn settle_provider(
 /// Whether an event of another provider is valid among the newest thousand of the source. An earlier version, which
 /// never set the provider by itself, may have received such events. Imported and edited events don't count.
 fn others_were_valid(db: &Connection, row: i64, provider: &str) -> Result<bool, InboxError> {
-    const SQL: &str =
-        "SELECT 1 FROM (SELECT verdict, provider, via, flags, deleted_at FROM event WHERE source = ?1
-        ORDER BY seq DESC LIMIT 1000) WHERE verdict = 0 AND provider <> ?2
-        AND via IN (?3, ?4) AND flags & ?5 = 0 AND deleted_at IS NULL LIMIT 1";
+    const SQL: &str = "SELECT 1 FROM (SELECT verdict, provider, via, flags FROM event WHERE source = ?1
+        AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1000) WHERE verdict = 0 AND provider <> ?2
+        AND via IN (?3, ?4) AND flags & ?5 = 0 LIMIT 1";
     Ok(db.prepare_cached(SQL)?.exists(params![
         row,
         provider,

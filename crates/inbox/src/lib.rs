@@ -4,10 +4,15 @@
 //! call that changes something returns only after the commit that holds its change.
 
 mod batch;
+mod bin;
+#[cfg(test)]
+mod bin_tests;
 mod claims;
 mod clock;
 mod cut_off;
 mod deliveries;
+#[cfg(test)]
+mod emptiness_tests;
 mod error;
 mod events;
 mod filter;

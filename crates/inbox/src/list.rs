@@ -125,18 +125,23 @@ fn these(db: &Connection, ids: &[EventId]) -> Result<Vec<Listed>, InboxError> {
 }
 
 /// Returns the next matching events below a sequence number, after passing over `stride` rows at most, and the number
-/// below which the search goes on.
-fn look(
+/// below which the search goes on. Where hardly any are missing between the candidates, they are read in one go.
+pub(crate) fn look(
     db: &Connection,
     filter: &Filter,
     below: i64,
     wanted: usize,
     stride: i64,
 ) -> Result<(Vec<Listed>, i64), InboxError> {
-    let Some(seqs) = candidates(db, filter, below, stride)? else {
-        let floor = below - stride;
-        return Ok((between(db, filter, floor, below, wanted)?, floor));
-    };
+    let limit =
+        if filter.is_narrow() { stride } else { stride.min(i64::try_from(wanted).unwrap_or(i64::MAX)) };
+    let seqs = candidates(db, filter, below, limit)?;
+    let Some(&lowest) = seqs.last() else { return Ok((Vec::new(), 0)) };
+    let many = i64::try_from(seqs.len()).unwrap_or(i64::MAX);
+    let floor = if many == limit { lowest } else { 0 };
+    if filter.wants_all() && below - lowest <= many.saturating_mul(2) {
+        return Ok((between(db, filter, lowest, below, wanted)?, floor));
+    }
     let mut found = Vec::new();
     for seq in &seqs {
         if found.len() == wanted {
@@ -144,8 +149,7 @@ fn look(
         }
         found.extend(between(db, filter, *seq, seq + 1, 1)?);
     }
-    let is_more = i64::try_from(seqs.len()) == Ok(stride);
-    Ok((found, seqs.last().copied().filter(|_| is_more).unwrap_or(0)))
+    Ok((found, floor))
 }
 
 /// Returns the matching events with a sequence number of at least `floor` and less than `below`.
@@ -178,18 +182,16 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
     Ok(Listed { event: read(row, Bytes::new())?, status, glance: None })
 }
 
-/// Returns the numbers of the next `limit` events below a number that may match a filter, newest first; `None` if any
-/// event may match.
+/// Returns the numbers of the next `limit` events below a number that may match a filter, newest first.
 pub(crate) fn candidates(
     db: &Connection,
     filter: &Filter,
     below: i64,
     limit: i64,
-) -> Result<Option<Vec<i64>>, InboxError> {
-    let Some(sql) = candidates_sql(filter) else { return Ok(None) };
-    let mut select = db.prepare_cached(&sql)?;
+) -> Result<Vec<i64>, InboxError> {
+    let mut select = db.prepare_cached(&candidates_sql(filter))?;
     let values: [&dyn ToSql; 3] = [&below, &limit, &filter.source];
     let places = select.parameter_count();
     let found = select.query_map(&values[..places], |row| row.get(0))?;
-    Ok(Some(found.collect::<Result<_, _>>()?))
+    Ok(found.collect::<Result<_, _>>()?)
 }

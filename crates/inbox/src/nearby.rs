@@ -24,7 +24,7 @@ impl Inbox {
             format!(
                 "SELECT {COLUMNS}, e.body FROM event mine JOIN event e ON e.source = mine.source
                 JOIN source s ON s.id = e.source WHERE mine.id = ?1 AND e.seq {comparison} mine.seq
-                AND e.size <= ?2 ORDER BY e.seq {order} LIMIT ?3"
+                AND e.deleted_at IS NULL AND e.size <= ?2 ORDER BY e.seq {order} LIMIT ?3"
             )
         };
         let sides = [side("<", "DESC"), side(">", "ASC")];

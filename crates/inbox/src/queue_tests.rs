@@ -24,17 +24,17 @@ use crate::{
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: i64 = 60 * 60 * 1_000_000;
 
-struct Story {
-    inbox: Inbox,
-    clock: HandClock,
+pub(crate) struct Story {
+    pub(crate) inbox: Inbox,
+    pub(crate) clock: HandClock,
     source: i64,
-    target: TargetId,
+    pub(crate) target: TargetId,
     order: OrderMode,
     folder: tempfile::TempDir,
 }
 
 impl Story {
-    async fn begin(order: OrderMode) -> Self {
+    pub(crate) async fn begin(order: OrderMode) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = HandClock::at(Timestamp::from_seconds(1_800_000_000));
         let inbox = Inbox::open(folder.path(), Arc::new(clock.clone())).unwrap();
@@ -46,7 +46,7 @@ impl Story {
         Self { inbox, clock, source, target, order, folder }
     }
 
-    async fn arrives(&self, object: Option<&str>) -> EventId {
+    pub(crate) async fn arrives(&self, object: Option<&str>) -> EventId {
         let id = EventId::fresh();
         let new = NewEvent {
             id,
@@ -72,7 +72,7 @@ impl Story {
         }
     }
 
-    async fn claimed(&self) -> Option<Claimed> {
+    pub(crate) async fn claimed(&self) -> Option<Claimed> {
         if let Next::Claimed(claimed) = self.next().await { Some(claimed) } else { None }
     }
 
@@ -93,7 +93,7 @@ impl Story {
         }
     }
 
-    async fn fails(&self, claimed: &Claimed, wait: Duration) {
+    pub(crate) async fn fails(&self, claimed: &Claimed, wait: Duration) {
         let end = Finish::Retry(self.attempt(claimed), wait);
         assert!(self.inbox.finish(claimed, end, None).await.unwrap().stored);
     }
@@ -104,7 +104,7 @@ impl Story {
     }
 
     /// Opens the same inbox as a new process would, after this one was killed.
-    fn restarted(&self) -> Inbox {
+    pub(crate) fn restarted(&self) -> Inbox {
         Inbox::open(self.folder.path(), Arc::new(self.clock.clone())).unwrap()
     }
 }

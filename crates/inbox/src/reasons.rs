@@ -21,5 +21,8 @@ pub(crate) const OTHER_BODY: &str =
 /// The event is a duplicate.
 pub(crate) const DUPLICATE: &str = "a duplicate of an event that this target has or gets";
 
+/// A person deleted the event before it was sent. Restored, it waits again.
+pub(crate) const DELETED: &str = "its event was deleted";
+
 /// A person stopped the command whose replay it was, before it was sent.
 pub const STOPPED: &str = "stopped by hand before it was sent";

@@ -121,8 +121,8 @@ impl Story {
         let (dice, id) = (self.rng.next_u32() % 20, self.any());
         match (dice, id) {
             (0..=6, _) | (_, None) => self.store().await,
-            (7, Some(id)) => self.inbox.set_deleted(id, Some(Timestamp::from_micros(5))).await.unwrap(),
-            (8, Some(id)) => self.inbox.set_deleted(id, None).await.unwrap(),
+            (7, Some(id)) => drop(self.inbox.set_deleted(id, Some(Timestamp::from_micros(5))).await.unwrap()),
+            (8, Some(id)) => drop(self.inbox.set_deleted(id, None).await.unwrap()),
             (9..=11, Some(id)) => self.judge(id).await,
             (12, Some(id)) => drop(self.inbox.add_replays(id, self.targets.clone()).await.unwrap()),
             (13, Some(id)) => drop(self.inbox.retry(id).await.unwrap()),
@@ -158,8 +158,10 @@ fn counted(db: &Connection) -> Stats {
         stats.duplicates += duplicates;
         stats.body_bytes += bytes;
     }
-    for (state, count, ..) in rows("SELECT state, count(*), 0, 0 FROM delivery GROUP BY state ORDER BY state")
-    {
+    for (state, count, ..) in rows(
+        "SELECT state, count(*), 0, 0 FROM delivery JOIN event ON seq = event AND deleted_at IS NULL
+        GROUP BY state ORDER BY state",
+    ) {
         stats.deliveries.push((hookmitt_event::DeliveryState::ALL[place(state)].0, count));
     }
     for (target, count, ..) in rows(
@@ -283,12 +285,12 @@ fn numbers_views_and_lists_of_a_source_read_only_their_own_index() {
     let mut asked: BTreeMap<String, String> = BTreeMap::new();
     for (view, name) in View::ALL {
         let filter = Filter { view: Some(view), ..Filter::default() };
-        asked.insert(format!("list {name}"), candidates_sql(&filter).unwrap());
+        asked.insert(format!("list {name}"), candidates_sql(&filter));
         asked.insert(format!("count {name}"), view.count_sql());
     }
-    for (fold, source) in [(false, Some("one")), (true, Some("one")), (true, None)] {
+    for (fold, source) in [(false, Some("one")), (true, Some("one")), (true, None), (false, None)] {
         let filter = Filter { source: source.map(str::to_owned), fold, ..Filter::default() };
-        asked.insert(format!("list {source:?}, folded: {fold}"), candidates_sql(&filter).unwrap());
+        asked.insert(format!("list {source:?}, folded: {fold}"), candidates_sql(&filter));
     }
     for (name, sql) in [
         ("totals", stats::TOTALS),
@@ -327,9 +329,15 @@ fn plan(db: &Connection, sql: &str) -> Vec<String> {
 /// Whether a line of a query plan is no scan of a table that grows with the events, or scans only an index that holds
 /// few of its rows.
 fn reads_little(line: &str) -> bool {
-    const FEW: [&str; 4] =
-        ["INDEX delivery_waiting", "INDEX delivery_unsent", "INDEX event_bin", "INDEX event_invalid"];
+    const FEW: [&str; 5] = [
+        "INDEX delivery_claimed",
+        "INDEX delivery_waiting",
+        "INDEX delivery_unsent",
+        "INDEX event_bin",
+        "INDEX event_invalid",
+    ];
     let grows = ["SCAN event", "SCAN delivery", "SCAN attempt"].iter().any(|scan| line.starts_with(scan));
-    let is_half_of_it = line.contains("INTEGER PRIMARY KEY (rowid<?)"); // on average, for whatever page is read
+    // On average, for whatever page is read. What is left behind is a list of its own.
+    let is_half_of_it = line.contains("INTEGER PRIMARY KEY (rowid<?)") && !line.contains("left_behind");
     !(grows || is_half_of_it) || FEW.iter().any(|few| line.contains(few))
 }

@@ -3,7 +3,7 @@
 use hookmitt_event::{EventId, Via};
 use rusqlite::{Connection, OptionalExtension as _};
 
-use crate::{Inbox, InboxError, rows};
+use crate::{Filter, Inbox, InboxError, list::candidates, rows};
 
 impl Inbox {
     /// Returns the event that a text names. `last` passes over edits and events in the bin, and so does `last~N`.
@@ -36,11 +36,26 @@ fn resolve(db: &Connection, text: &str) -> Result<EventId, InboxError> {
 /// Returns the newest event that isn't an edit, or one that came before it. Otherwise each `replay last --set` would
 /// edit the edit before it.
 fn nth_last(db: &Connection, back: i64) -> Result<Option<EventId>, InboxError> {
-    const SQL: &str = "SELECT id FROM event WHERE deleted_at IS NULL AND via <> ?1
-        ORDER BY seq DESC LIMIT 1 OFFSET ?2";
+    const SQL: &str = "SELECT id FROM event WHERE seq = ?1 AND via <> ?2";
+    let (mut below, mut back) = (i64::MAX, back);
     let mut select = db.prepare_cached(SQL)?;
-    Ok(select.query_row((Via::Edit as i64, back), |row| rows::id(row, 0)).optional()?)
+    loop {
+        let seqs = candidates(db, &Filter::default(), below, AT_ONCE)?;
+        let Some(lowest) = seqs.last() else { return Ok(None) };
+        below = *lowest;
+        for seq in seqs {
+            let found = select.query_row((seq, Via::Edit as i64), |row| rows::id(row, 0)).optional()?;
+            match found {
+                Some(_) if back > 0 => back -= 1,
+                Some(id) => return Ok(Some(id)),
+                None => {}
+            }
+        }
+    }
 }
+
+/// How many events are looked up at once for `last`.
+const AT_ONCE: i64 = 100;
 
 fn one(db: &Connection, sql: &str, value: i64) -> Result<Option<EventId>, InboxError> {
     Ok(db.prepare_cached(sql)?.query_row([value], |row| rows::id(row, 0)).optional()?)

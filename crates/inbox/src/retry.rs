@@ -13,7 +13,7 @@ use crate::{
 
 impl Inbox {
     /// Makes an event's failed, dead and skipped deliveries wait again, and deletes their attempts. Those to removed
-    /// targets stay as they are, and so do replays that a person stopped, and those that were held back for a verdict,
+    /// targets stay as they are, those of an event in the bin, and so do replays that a person stopped, and those that were held back for a verdict,
     /// unless the event is valid by now. Deliveries that wait for a later retry become due. Returns the deliveries that
     /// it changed, with their targets.
     ///
@@ -80,8 +80,9 @@ fn ended(
     state: DeliveryState,
     after: i64,
 ) -> Result<Vec<(i64, Option<EventId>)>, InboxError> {
-    const SQL: &str = "SELECT d.event, iif(?2 IS NULL OR e.source = ?2, e.id, NULL) FROM
-        (SELECT DISTINCT event FROM delivery WHERE state IN (3, 4, 5) AND state = ?4 AND event > ?1
+    const SQL: &str =
+        "SELECT d.event, iif(?2 IS NULL OR e.source = ?2, e.id, NULL) FROM
+        (SELECT DISTINCT event FROM delivery WHERE state IN (3, 4, 5) AND NOT binned AND state = ?4 AND event > ?1
             ORDER BY event LIMIT ?3) d LEFT JOIN event e ON e.seq = d.event ORDER BY d.event";
     let mut select = db.prepare_cached(SQL)?;
     let read = |row: &Row<'_>| Ok((row.get(0)?, rows::id_or_null(row, 1)?));
@@ -117,6 +118,7 @@ fn retry(
         ended_at = NULL WHERE event = ?1 AND number = coalesce(?2, number) AND state IN (3, 4, 5)
         AND (state <> 5 OR ?5) AND (?2 IS NOT NULL OR last_error IS NOT ?6)
         AND target IN (SELECT id FROM target WHERE removed_at IS NULL)
+        AND EXISTS (SELECT 1 FROM event WHERE seq = ?1 AND deleted_at IS NULL)
         AND NOT (state = 5 AND last_error IN (?3, ?4) AND (SELECT verdict FROM event WHERE seq = ?1) <> 0)
         RETURNING number, target";
     const SOONER: &str = "UPDATE delivery SET due_at = NULL

@@ -35,7 +35,7 @@ pub struct SourceCount {
     pub slug: String,
     /// How many events of the source there are, without those in the bin.
     pub events: u64,
-    /// The verdict of its newest event; `None` if its newest events are all in the bin.
+    /// The verdict of its newest event that is not in the bin.
     pub newest: Option<Verdict>,
 }
 
@@ -57,14 +57,18 @@ pub(crate) const TOTALS: &str = "SELECT s.slug, t.verdict, t.events, t.duplicate
     FROM source s LEFT JOIN tally t ON t.source = s.id
     WHERE s.removed_at IS NULL OR t.events > 0 ORDER BY s.slug, t.verdict";
 
-/// Selects the verdict of each source's newest event. The bin is passed over, but not for ever.
-pub(crate) const NEWEST: &str = "SELECT s.slug, (SELECT verdict FROM
-        (SELECT verdict, deleted_at FROM event e WHERE e.source = s.id ORDER BY e.seq DESC LIMIT 100)
-        WHERE deleted_at IS NULL LIMIT 1) AS newest
+/// Selects the verdict of each source's newest event.
+pub(crate) const NEWEST: &str = "SELECT s.slug, (SELECT verdict FROM event e
+        WHERE e.source = s.id AND e.deleted_at IS NULL ORDER BY e.seq DESC LIMIT 1) AS newest
     FROM source s WHERE newest IS NOT NULL";
 
-/// Counts deliveries that wait or run, by state, from a partial index that holds no others.
-pub(crate) const OPEN: &str = "SELECT state, count(*) FROM delivery WHERE state IN (0, 1) GROUP BY state";
+/// Counts deliveries that wait or run, by state, from partial indexes that hold no others. Nothing waits in the bin, but
+/// what is being sent may go there.
+pub(crate) const OPEN: &str = "SELECT * FROM (
+        SELECT 0, count(*) AS many FROM delivery INDEXED BY delivery_waiting WHERE state IN (0, 1) AND state = 0
+        UNION ALL
+        SELECT 1, count(*) FROM delivery INDEXED BY delivery_claimed WHERE state = 1 AND NOT binned)
+    WHERE many > 0";
 
 /// Counts deliveries that wait or run, by target.
 pub(crate) const BOUND: &str =
@@ -72,7 +76,7 @@ pub(crate) const BOUND: &str =
 
 /// Counts deliveries that failed, died or were skipped, by state.
 pub(crate) const UNSENT: &str =
-    "SELECT state, count(*) FROM delivery WHERE state IN (3, 4, 5) GROUP BY state";
+    "SELECT state, count(*) FROM delivery WHERE state IN (3, 4, 5) AND NOT binned GROUP BY state";
 
 impl Inbox {
     /// Returns the numbers, from running totals and small indexes, so that the cost doesn't grow with the events. The
@@ -120,9 +124,9 @@ impl Inbox {
     }
 }
 
-/// Adds up the totals. Returns how many deliveries were ever made.
+/// Adds up the totals. Returns how many deliveries the events have that are not in the bin.
 fn totals(db: &Connection, stats: &mut Stats) -> Result<u64, InboxError> {
-    let mut made = 0;
+    let mut made: i64 = 0; // one row alone may be negative, because events change their verdicts
     let mut verdicts = BTreeMap::new();
     let mut select = db.prepare_cached(TOTALS)?;
     let mut found = select.query([])?;
@@ -139,11 +143,11 @@ fn totals(db: &Connection, stats: &mut Stats) -> Result<u64, InboxError> {
         stats.events += events;
         stats.duplicates += row.get::<_, u64>(3)?;
         stats.body_bytes += row.get::<_, u64>(4)?;
-        made += row.get::<_, u64>(5)?;
+        made += row.get::<_, i64>(5)?;
     }
     let counted = verdicts.into_iter().filter(|(_, events)| *events > 0);
     stats.verdicts = counted.map(|(place, events)| (Verdict::ALL[place].0, events)).collect();
-    Ok(made)
+    Ok(u64::try_from(made).unwrap_or_default())
 }
 
 /// Counts the deliveries by state. Deliveries that are in neither index are completed.

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     Inbox, InboxError, KeyTerms, NewEvent, Route, Stored,
     batch::Batch,
-    events::set_deleted,
+    bin::set_deleted,
     first_key::{First, KeyPlace, own_key},
     fold,
     found_provider::settle_provider,
@@ -43,7 +43,7 @@ pub(crate) fn store(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, Inb
 /// Stores an event that is known not to have arrived before.
 pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, InboxError> {
     if let Some(before) = new.moved_from {
-        let is_there = set_deleted(batch, before, Some(batch.now.wall))?;
+        let is_there = set_deleted(batch, before, Some(batch.now.wall))?.is_some();
         is_there.then_some(()).ok_or_else(|| InboxError::UnknownEvent(before.to_string()))?;
     }
     let seq = batch.arriving.seq(batch.db)?;

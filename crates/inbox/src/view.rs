@@ -54,12 +54,10 @@ impl FromStr for View {
 }
 
 const INVALID: &str = "SELECT seq FROM event WHERE verdict = 1 AND deleted_at IS NULL AND seq < ?1";
-const DEAD: &str =
-    "SELECT DISTINCT event AS seq FROM delivery WHERE state IN (3, 4, 5) AND state = 4 AND event < ?1
-    AND event NOT IN (SELECT seq FROM event WHERE deleted_at IS NOT NULL)";
-const FAILED: &str = "SELECT DISTINCT event AS seq FROM delivery WHERE state IN (3, 4, 5) AND state = 3
-    AND event < ?1 AND event NOT IN (SELECT seq FROM event WHERE deleted_at IS NOT NULL)";
+const DEAD: &str = "SELECT DISTINCT event AS seq FROM delivery
+    WHERE state IN (3, 4, 5) AND NOT binned AND state = 4 AND event < ?1";
+const FAILED: &str = "SELECT DISTINCT event AS seq FROM delivery
+    WHERE state IN (3, 4, 5) AND NOT binned AND state = 3 AND event < ?1";
 const WAITING: &str = "SELECT DISTINCT event AS seq FROM delivery
     WHERE target IN (SELECT id FROM target WHERE removed_at IS NULL AND (paused OR down_since IS NOT NULL))
-    AND state IN (0, 1) AND state = 0 AND event < ?1
-    AND event NOT IN (SELECT seq FROM event WHERE deleted_at IS NOT NULL)";
+    AND state IN (0, 1) AND state = 0 AND event < ?1";

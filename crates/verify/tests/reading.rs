@@ -32,10 +32,7 @@ fn forms_are_read_like_json() {
     assert_eq!(curl.event_type.as_deref(), Some("issues.closed"));
     let slash = facts_of("slack", &request(&form, "command=%2Fweather&text=94070+CA&trigger_id=13.37"));
     assert_eq!(slash.event_type.as_deref(), Some("/weather"));
-    assert_eq!(
-        (slash.title.as_deref(), slash.event_id.as_deref()),
-        (Some("/weather 94070 CA"), Some("13.37"))
-    );
+    assert_eq!((slash.title.as_deref(), slash.event_id.as_deref()), (Some("94070 CA"), Some("13.37")));
     let action = facts_of(
         "slack",
         &request(&form, "payload=%7B%22type%22%3A%22block_actions%22%2C%22trigger_id%22%3A%221.2%22%7D"),

@@ -37,9 +37,10 @@ export async function copiesOf(id: string, limit: number, signal?: AbortSignal):
   return (await ask(api.GET('/api/events/{id}/copies', asked))) as CopyList;
 }
 
-/** Moves an event to the bin. */
-export async function deleteEvent(id: string): Promise<void> {
-  await ask(api.DELETE('/api/events/{id}', { params: { path: { id } } }));
+/** Moves an event to the bin. Returns how many of its deliveries waited, and are ended. */
+export async function deleteEvent(id: string): Promise<number> {
+  const { ended } = await ask(api.DELETE('/api/events/{id}', { params: { path: { id } } }));
+  return ended;
 }
 
 /** Restores an event from the bin. */

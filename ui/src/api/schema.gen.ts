@@ -103,7 +103,7 @@ export interface paths {
         get: operations["show_event"];
         put?: never;
         post?: never;
-        /** Moves an event to the bin. */
+        /** Moves an event to the bin, and ends its waiting deliveries. */
         delete: operations["delete_event"];
         options?: never;
         head?: never;
@@ -250,7 +250,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores an event from the bin. */
+        /** Restores an event from the bin, and makes the deliveries wait again that its deletion ended. */
         post: operations["restore_event"];
         delete?: never;
         options?: never;
@@ -1102,6 +1102,13 @@ export interface components {
              * @description How many copies there are.
              */
             total: number;
+        };
+        /** @description An event that was deleted. */
+        Deleted: {
+            /** @description How many of its deliveries waited. They were ended as skipped. */
+            ended: number;
+            /** Format: uuid */
+            id: string;
         };
         /**
          * @description The most important delivery of an event, with the outcome of its last attempt. An event's status follows from this
@@ -3261,11 +3268,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            204: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
             };
             404: {
                 headers: {

@@ -4,6 +4,7 @@ mod announce;
 pub(crate) mod assign;
 pub(crate) mod completions;
 pub(crate) mod confirm;
+pub(crate) mod delete;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod export;

@@ -119,6 +119,9 @@ impl Replays {
         let targets: Vec<TargetId> = (0..times).flat_map(|_| to.iter().copied()).collect();
         if !edit.changes_request() {
             let added = self.base.inbox.add_replays(id, targets.clone()).await?;
+            if added.is_empty() {
+                return Err(EngineError::Deleted(event.seq));
+            }
             self.base.announce(Change::Event(id));
             targets.into_iter().for_each(|target| self.bells.wake(target));
             let replayed = added.into_iter().map(|delivery_id| Replayed { event_id: id, delivery_id });

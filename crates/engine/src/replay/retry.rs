@@ -52,6 +52,9 @@ impl Retries {
     /// Fails if the event is unknown, or if nothing can be retried because the targets of failed deliveries are gone.
     pub async fn event(&self, id: EventId) -> Result<Vec<Replayed>, EngineError> {
         let again = self.base.inbox.retry(id).await?;
+        if again.is_empty() && self.base.inbox.is_deleted(id).await? {
+            return Err(EngineError::Deleted(self.base.inbox.listed(id).await?.event.seq));
+        }
         if again.is_empty() && self.is_stranded(id).await? {
             return Err(EngineError::NoTargets(
                 "the target of the failed delivery was removed: the event".to_owned(),
@@ -145,6 +148,10 @@ impl Retries {
     ) -> Result<Vec<NotRetried>, EngineError> {
         let all = self.base.inbox.deliveries(event_id).await?;
         let taken = |delivery: &Delivery| again.iter().any(|(id, _)| *id == delivery.id);
+        if again.is_empty() && self.base.inbox.is_deleted(event_id).await? {
+            let why = "it is deleted: `hookmitt delete --undo` restores it".to_owned();
+            return Ok(vec![NotRetried { event_id, delivery_id: None, status: None, why }]);
+        }
         let left: Vec<_> = all.iter().filter(|delivery| !taken(delivery)).collect();
         let left_out = left.iter().filter(|delivery| asked(delivery)).filter_map(|delivery| {
             let why = self.why_not(delivery)?;

@@ -17,11 +17,13 @@ export async function removeEvents(ids: readonly string[]): Promise<void> {
   const rows = ids.flatMap((id) => events.remove(id) ?? []);
   if (selection.id && ids.includes(selection.id)) selection.show(next);
   selection.clear();
-  const failed = await each(ids, deleteEvent);
+  let ended = 0;
+  const failed = await each(ids, async (id) => void (ended += await deleteEvent(id)));
   stats.changed();
   const gone = ids.filter((id) => !failed.ids.includes(id));
   if (gone.length > 0) {
-    toasts.say(`${gone.length === ids.length ? what : counted(gone.length, 'event')} deleted`, {
+    const waited = ended > 0 ? `, ${counted(ended, 'waiting delivery', 'waiting deliveries')} ended` : '';
+    toasts.say(`${gone.length === ids.length ? what : counted(gone.length, 'event')} deleted${waited}`, {
       icon: Trash2,
       undo: () => void bringBack(gone),
     });

@@ -1,0 +1,83 @@
+//! The bin: deleted events, and what becomes of the deliveries that waited.
+
+use hookmitt_event::{EventId, TargetId, Timestamp};
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
+
+use crate::{
+    Inbox, InboxError,
+    batch::Batch,
+    deliveries::{is_deleted, seq_of},
+    reasons::DELETED,
+    tally::Change,
+};
+
+impl Inbox {
+    /// Puts an event into the bin and ends its waiting deliveries, as skipped; or, if `at` is `None`, takes it out again
+    /// and makes those deliveries wait again whose targets are still there. What is being sent goes on, but isn't tried
+    /// again. Returns the target of each delivery that was changed.
+    ///
+    /// # Errors
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
+    pub async fn set_deleted(&self, id: EventId, at: Option<Timestamp>) -> Result<Vec<TargetId>, InboxError> {
+        self.write(move |batch| {
+            seq_of(batch.db, id)?;
+            Ok(set_deleted(batch, id, at.map(Timestamp::as_micros))?.unwrap_or_default())
+        })
+        .await
+    }
+
+    /// Whether an event is in the bin.
+    ///
+    /// # Errors
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
+    pub async fn is_deleted(&self, id: EventId) -> Result<bool, InboxError> {
+        self.readers.read(move |db| is_deleted(db, seq_of(db, id)?)).await
+    }
+}
+
+/// Deletes an event at a moment, or restores it. Returns the targets of the deliveries that this changed, or `None` if
+/// the event is as wanted or unknown.
+pub(crate) fn set_deleted(
+    batch: &mut Batch<'_>,
+    id: EventId,
+    at: Option<i64>,
+) -> Result<Option<Vec<TargetId>>, InboxError> {
+    const SQL: &str =
+        "UPDATE event SET deleted_at = ?2 WHERE id = ?1 AND (deleted_at IS NULL) <> (?2 IS NULL)
+        RETURNING seq, source, verdict, duplicate_of IS NOT NULL, size";
+    const END: &str = "UPDATE delivery SET state = 5, last_error = ?2, ended_at = ?3, due_at = NULL
+        WHERE event = ?1 AND state = 0 RETURNING target";
+    const AGAIN: &str = "UPDATE delivery SET state = 0, last_error = NULL, ended_at = NULL
+        WHERE event = ?1 AND state = 5 AND last_error = ?2
+        AND target IN (SELECT id FROM target WHERE removed_at IS NULL) RETURNING target";
+    const HIDE: &str = "UPDATE delivery SET binned = 1 WHERE event = ?1";
+    const SHOW: &str = "UPDATE delivery SET binned = 0 WHERE event = ?1 AND binned";
+    let moved = batch.db.prepare_cached(SQL)?.query_row(params![id.as_bytes(), at], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+    });
+    let Some((seq, source, verdict, is_duplicate, size)) = moved.optional()? else { return Ok(None) };
+    let (changed, change) = match at {
+        Some(_) => {
+            let ended = targets_of(batch.db, END, params![seq, DELETED, batch.now.wall])?;
+            let hidden = batch.db.prepare_cached(HIDE)?.execute([seq])?;
+            (ended, Change { deliveries: -many(hidden), ..Change::no_event(is_duplicate, size) })
+        }
+        None => {
+            let shown = batch.db.prepare_cached(SHOW)?.execute([seq])?;
+            let again = targets_of(batch.db, AGAIN, params![seq, DELETED])?;
+            (again, Change { deliveries: many(shown), ..Change::event(is_duplicate, size) })
+        }
+    };
+    batch.arriving.tally.add(source, verdict, change);
+    Ok(Some(changed))
+}
+
+fn many(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
+fn targets_of(db: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<Vec<TargetId>, InboxError> {
+    let mut update = db.prepare_cached(sql)?;
+    let targets = update.query_map(values, |row| Ok(TargetId(row.get(0)?)))?;
+    Ok(targets.collect::<Result<_, _>>()?)
+}
