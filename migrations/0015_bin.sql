@@ -67,7 +67,7 @@ UPDATE delivery SET binned = 1 WHERE event IN (SELECT seq FROM event WHERE delet
 UPDATE tally SET deliveries = deliveries - (SELECT count(*) FROM delivery WHERE binned)
 WHERE (source, verdict) = (SELECT source, verdict FROM tally LIMIT 1);
 DROP INDEX delivery_unsent;
-CREATE INDEX delivery_unsent ON delivery (state, event) WHERE state IN (3, 4, 5) AND NOT binned;
+CREATE INDEX delivery_unsent ON delivery (state, event, binned) WHERE state IN (3, 4, 5) AND NOT binned;
 
 PRAGMA user_version = 15;
 COMMIT;

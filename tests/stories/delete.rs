@@ -96,6 +96,8 @@ async fn events_are_deleted_and_restored_at_the_command_line() {
     let retried = run(dir, &["retry", "#3"]).await;
     assert!(format!("{}{}", retried.text(), retried.err).contains("it is deleted"), "{}", retried.err);
 
+    let never = run(dir, &["delete", "--undo", "last"]).await.exits(2);
+    assert!(never.err.contains("#1 isn't deleted"), "{}", never.err);
     assert_eq!(run(dir, &["delete", "--undo", "#3"]).await.exits(0).text(), "#3  restored\n");
     let line = run(dir, &["delete", "#1", "--json"]).await.exits(0).json().remove(0);
     assert_eq!((&line["seq"], &line["deleted"]), (&json!(1), &json!(true)));

@@ -7,7 +7,8 @@ use crate::{
     Inbox, InboxError,
     batch::Batch,
     deliveries::{is_deleted, seq_of},
-    reasons::DELETED,
+    fold,
+    reasons::{DELETED, DUPLICATE},
     tally::Change,
 };
 
@@ -64,13 +65,25 @@ pub(crate) fn set_deleted(
         }
         None => {
             let shown = batch.db.prepare_cached(SHOW)?.execute([seq])?;
+            batch.db.prepare_cached(REPLACED)?.execute(params![seq, DELETED, DUPLICATE])?;
             let again = targets_of(batch.db, AGAIN, params![seq, DELETED])?;
+            fold::settle(batch.db, seq)?;
             (again, Change { deliveries: many(shown), ..Change::event(is_duplicate, size) })
         }
     };
     batch.arriving.tally.add(source, verdict, change);
     Ok(Some(changed))
 }
+
+/// Ends what waited for an event that was in the bin, if a copy that came meanwhile is sent in its place, as when a repeat
+/// arrives (`routing::skip_reason`).
+pub(crate) const REPLACED: &str =
+    "UPDATE delivery SET last_error = ?3 FROM event e JOIN source s ON s.id = e.source
+    WHERE delivery.event = ?1 AND e.seq = ?1 AND state = 5 AND last_error = ?2 AND NOT replay
+    AND e.dedupe_key LIKE 'id:%' AND s.settings ->> '$.on_duplicate' IS NOT 'forward'
+    AND EXISTS (SELECT 1 FROM delivery d JOIN event c ON c.seq = d.event
+        WHERE (c.id = e.duplicate_of OR c.duplicate_of = coalesce(e.duplicate_of, e.id)) AND c.seq <> e.seq
+        AND d.target = delivery.target AND d.state IN (0, 1, 2) AND (c.verdict = 0 OR e.verdict <> 0))";
 
 fn many(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)

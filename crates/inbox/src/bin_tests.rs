@@ -5,7 +5,11 @@ use std::time::Duration;
 use hookmitt_clock::Clock as _;
 use hookmitt_event::{Delivery, DeliveryState, EventId, OrderMode};
 
-use crate::{InboxError, queue_tests::Story, reasons::DELETED};
+use crate::{
+    InboxError,
+    queue_tests::Story,
+    reasons::{DELETED, DUPLICATE},
+};
 
 async fn delivery(story: &Story, id: EventId) -> Delivery {
     story.inbox.deliveries(id).await.unwrap().remove(0)
@@ -87,4 +91,29 @@ async fn numbers_are_never_given_out_again() {
     let inbox = story.restarted();
     let new = crate::samples::event(1, story.clock.now());
     assert_eq!(inbox.store(new).await.unwrap().seq, 5, "whoever opens it next knows, too");
+}
+
+#[tokio::test]
+async fn a_repeat_that_came_meanwhile_is_sent_in_place_of_its_first() {
+    let story = Story::begin(OrderMode::Sequential).await;
+    let first = story.arrives(None).await;
+    story.inbox.set_deleted(first, Some(story.clock.now())).await.unwrap();
+    let repeat = story.repeats(first).await;
+    assert_eq!(delivery(&story, repeat).await.state, DeliveryState::Pending);
+    assert_eq!(story.inbox.set_deleted(first, None).await.unwrap(), []);
+    let left = delivery(&story, first).await;
+    assert_eq!((left.state, left.last_error.as_deref()), (DeliveryState::Skipped, Some(DUPLICATE)));
+    assert_eq!(story.claimed().await.unwrap().delivery.event, repeat);
+    assert!(story.claimed().await.is_none(), "only one of them is sent");
+}
+
+#[tokio::test]
+async fn a_replay_that_its_person_stopped_does_not_come_back() {
+    let story = Story::begin(OrderMode::Sequential).await;
+    let id = story.arrives(None).await;
+    let replay = story.inbox.add_replays(id, vec![story.target]).await.unwrap();
+    story.inbox.set_deleted(id, Some(story.clock.now())).await.unwrap();
+    assert_eq!(story.inbox.add_replays(id, vec![story.target]).await.unwrap(), [], "it is in the bin");
+    assert_eq!(story.inbox.stop(&replay).await.unwrap().len(), 1);
+    assert_eq!(story.inbox.set_deleted(id, None).await.unwrap(), [story.target], "only what was caught");
 }

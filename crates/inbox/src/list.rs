@@ -133,8 +133,9 @@ pub(crate) fn look(
     wanted: usize,
     stride: i64,
 ) -> Result<(Vec<Listed>, i64), InboxError> {
-    let limit =
-        if filter.is_narrow() { stride } else { stride.min(i64::try_from(wanted).unwrap_or(i64::MAX)) };
+    // A view's candidates are those of all sources.
+    let is_narrow = filter.is_narrow() || filter.view.is_some() && filter.source.is_some();
+    let limit = if is_narrow { stride } else { stride.min(i64::try_from(wanted).unwrap_or(i64::MAX)) };
     let seqs = candidates(db, filter, below, limit)?;
     let Some(&lowest) = seqs.last() else { return Ok((Vec::new(), 0)) };
     let many = i64::try_from(seqs.len()).unwrap_or(i64::MAX);

@@ -115,7 +115,7 @@ pub struct Stored {
     pub seq: i64,
     /// The first event with the same dedupe key, if this one is a duplicate.
     pub duplicate_of: Option<EventId>,
-    /// The targets of the deliveries that wait to be sent.
+    /// The targets of the deliveries that wait to be sent, or that waited for an event that was moved.
     pub waiting: Vec<TargetId>,
     /// How many deliveries were made for the event, including skipped ones.
     pub deliveries: u32,

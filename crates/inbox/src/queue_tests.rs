@@ -59,6 +59,16 @@ impl Story {
         id
     }
 
+    /// Stores another event with the key of an earlier one.
+    pub(crate) async fn repeats(&self, first: EventId) -> EventId {
+        let new = NewEvent {
+            dedupe_key: DedupeKey::Id(first.to_string()),
+            key_hash: *first.as_bytes(),
+            ..samples::event(self.source, self.clock.now())
+        };
+        self.inbox.store(new).await.unwrap().id
+    }
+
     fn claiming(&self) -> Claiming {
         Claiming { target: self.target, order: self.order, longest: Duration::from_secs(3_600) }
     }

@@ -298,6 +298,8 @@ fn numbers_views_and_lists_of_a_source_read_only_their_own_index() {
         ("unsent", stats::UNSENT),
         ("bound", stats::BOUND),
         ("newest", stats::NEWEST),
+        ("to be judged anew", crate::rejudge::AFTER),
+        ("replaced in the bin", crate::bin::REPLACED),
         ("queue", deliveries::QUEUE),
         ("copies", glance::COPIES),
         ("count copies", glance::COUNT),

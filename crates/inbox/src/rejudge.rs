@@ -46,10 +46,9 @@ impl Inbox {
         after: i64,
         limit: u32,
     ) -> Result<Vec<(i64, EventId)>, InboxError> {
-        const SQL: &str = "SELECT seq, id FROM event WHERE seq > ?1 AND source = ?2 ORDER BY seq LIMIT ?3";
         self.readers
             .read(move |db| {
-                let mut select = db.prepare_cached(SQL)?;
+                let mut select = db.prepare_cached(AFTER)?;
                 let found = select
                     .query_map(params![after, source, limit], |row| Ok((row.get(0)?, rows::id(row, 1)?)))?;
                 Ok(found.collect::<Result<_, _>>()?)
@@ -141,6 +140,10 @@ impl Inbox {
     }
 }
 
+/// Selects the events of a source after a number, without those in the bin.
+pub(crate) const AFTER: &str = "SELECT seq, id FROM event
+    WHERE seq > ?1 AND source = ?2 AND deleted_at IS NULL ORDER BY seq LIMIT ?3";
+
 /// How many events one read may pass over. Between two reads the writer may start its log over.
 const STRIDE: i64 = 20_000;
 
@@ -169,6 +172,9 @@ fn finds_provider(db: &Connection, rejudged: &Rejudged) -> Result<bool, InboxErr
 fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, InboxError> {
     const SET: &str = "UPDATE event SET verdict = ?2, causes = ?3 WHERE seq = ?1";
     let Some(place) = EventRow::find(batch.db, rejudged.id)? else { return Ok(Vec::new()) }; // pruned meanwhile
+    if !place.counts {
+        return Ok(Vec::new()); // deleted meanwhile; when it is restored, it is judged again
+    }
     let valid = Verdict::Valid as i64;
     if place.verdict == valid && rejudged.was as i64 != valid && rejudged.verdict as i64 != valid {
         return Ok(Vec::new()); // another process proved it meanwhile
@@ -181,9 +187,7 @@ fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, Inbo
     let first = first.transpose()?.flatten();
     recount(batch, &place, Change::event)?;
     let by_content = rejudged.key.is_none_or(|claim| claim.by_content);
-    // Deliveries of an event in the bin are not sent.
-    let held = if place.counts { rejudged.held } else { HeldBack::Wait };
-    let sent = release::settle(batch.db, place.seq, held, by_content, first.as_ref(), batch.now)?;
+    let sent = release::settle(batch.db, place.seq, rejudged.held, by_content, first.as_ref(), batch.now)?;
     fold::settle(batch.db, place.seq)?;
     Ok(sent)
 }

@@ -53,7 +53,7 @@ pub struct ViewCounts {
 }
 
 /// Selects the running totals, a row for each source and verdict.
-pub(crate) const TOTALS: &str = "SELECT s.slug, t.verdict, t.events, t.duplicates, t.bytes, t.deliveries
+pub(crate) const TOTALS: &str = "SELECT s.slug, t.verdict, t.events, t.duplicates, t.bytes
     FROM source s LEFT JOIN tally t ON t.source = s.id
     WHERE s.removed_at IS NULL OR t.events > 0 ORDER BY s.slug, t.verdict";
 
@@ -126,7 +126,6 @@ impl Inbox {
 
 /// Adds up the totals. Returns how many deliveries the events have that are not in the bin.
 fn totals(db: &Connection, stats: &mut Stats) -> Result<u64, InboxError> {
-    let mut made: i64 = 0; // one row alone may be negative, because events change their verdicts
     let mut verdicts = BTreeMap::new();
     let mut select = db.prepare_cached(TOTALS)?;
     let mut found = select.query([])?;
@@ -143,11 +142,13 @@ fn totals(db: &Connection, stats: &mut Stats) -> Result<u64, InboxError> {
         stats.events += events;
         stats.duplicates += row.get::<_, u64>(3)?;
         stats.body_bytes += row.get::<_, u64>(4)?;
-        made += row.get::<_, i64>(5)?;
     }
     let counted = verdicts.into_iter().filter(|(_, events)| *events > 0);
     stats.verdicts = counted.map(|(place, events)| (Verdict::ALL[place].0, events)).collect();
-    Ok(u64::try_from(made).unwrap_or_default())
+    // One row alone says nothing, because events change their verdicts.
+    Ok(db
+        .prepare_cached("SELECT coalesce(sum(deliveries), 0) FROM tally")?
+        .query_row([], |row| row.get(0))?)
 }
 
 /// Counts the deliveries by state. Deliveries that are in neither index are completed.

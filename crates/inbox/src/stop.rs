@@ -3,7 +3,12 @@
 use hookmitt_event::{DeliveryId, TargetId};
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use crate::{Inbox, InboxError, batch::Batch, deliveries::seq_of, reasons::STOPPED};
+use crate::{
+    Inbox, InboxError,
+    batch::Batch,
+    deliveries::seq_of,
+    reasons::{DELETED, STOPPED},
+};
 
 /// How many deliveries one job ends at most: few enough to take only some milliseconds.
 const AT_ONCE: usize = 500;
@@ -20,7 +25,8 @@ pub struct Stopped {
 }
 
 impl Inbox {
-    /// Ends those of these deliveries that are replays and wait, as skipped, and returns them. What is being sent or has
+    /// Ends those of these deliveries that are replays and wait, as skipped, and returns them; so that none of
+    /// them comes back with a deleted event. What is being sent or has
     /// ended stays as it is, and so does what was caught; what doesn't exist is passed over.
     ///
     /// # Errors
@@ -37,7 +43,8 @@ impl Inbox {
 
 fn stop(batch: &Batch<'_>, ids: &[DeliveryId]) -> Result<Vec<Stopped>, InboxError> {
     const SQL: &str = "UPDATE delivery SET state = 5, last_error = ?3, ended_at = ?4, due_at = NULL
-        WHERE event = ?1 AND number = ?2 AND state = 0 AND replay RETURNING target, attempts > 0";
+        WHERE event = ?1 AND number = ?2 AND (state = 0 OR state = 5 AND last_error = ?5) AND replay
+        RETURNING target, attempts > 0";
     let mut update = batch.db.prepare_cached(SQL)?;
     let mut stopped = Vec::new();
     for delivery in ids {
@@ -48,7 +55,7 @@ fn stop(batch: &Batch<'_>, ids: &[DeliveryId]) -> Result<Vec<Stopped>, InboxErro
         let read = |row: &Row<'_>| {
             Ok(Stopped { delivery: *delivery, target: TargetId(row.get(0)?), tried: row.get(1)? })
         };
-        let values = params![seq, delivery.number, STOPPED, batch.now.wall];
+        let values = params![seq, delivery.number, STOPPED, batch.now.wall, DELETED];
         stopped.extend(update.query_row(values, read).optional()?);
     }
     Ok(stopped)

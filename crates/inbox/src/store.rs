@@ -42,10 +42,11 @@ pub(crate) fn store(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, Inb
 
 /// Stores an event that is known not to have arrived before.
 pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, InboxError> {
-    if let Some(before) = new.moved_from {
-        let is_there = set_deleted(batch, before, Some(batch.now.wall))?.is_some();
-        is_there.then_some(()).ok_or_else(|| InboxError::UnknownEvent(before.to_string()))?;
-    }
+    let left = match new.moved_from {
+        Some(before) => set_deleted(batch, before, Some(batch.now.wall))?
+            .ok_or_else(|| InboxError::UnknownEvent(before.to_string()))?,
+        None => Vec::new(),
+    };
     let seq = batch.arriving.seq(batch.db)?;
     let size = new.request.body.len() + new.request.headers.as_wire().len() + ROW_OVERHEAD;
     batch.arriving.bytes += u64::try_from(size).unwrap_or(u64::MAX);
@@ -68,7 +69,8 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     let flags = flags(batch.db, new, first.as_ref())?;
     let answer = new.planned.map(|answer| answer.now());
     insert(batch.db, new, &Settled { seq, flags, duplicate_of, answer }, batch.now)?;
-    let (waiting, deliveries) = route(batch, new, seq, routes)?;
+    let (mut waiting, deliveries) = route(batch, new, seq, routes)?;
+    waiting.extend(left);
     if duplicate_of.is_some() && !matches!(new.route, Route::Withheld(_)) {
         fold::settle(batch.db, seq)?;
     }

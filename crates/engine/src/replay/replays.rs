@@ -115,6 +115,9 @@ impl Replays {
     pub async fn replay(&self, id: EventId, edit: Edit) -> Result<Replay, EngineError> {
         let times = edit.times()?;
         let event = self.base.inbox.event(id).await?;
+        if event.deleted_at.is_some() {
+            return Err(EngineError::Deleted(event.seq));
+        }
         let to = self.replay_targets(&event, edit.to.as_deref()).await?;
         let targets: Vec<TargetId> = (0..times).flat_map(|_| to.iter().copied()).collect();
         if !edit.changes_request() {

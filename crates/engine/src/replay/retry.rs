@@ -77,6 +77,9 @@ impl Retries {
     /// Fails if the delivery is unknown, or if its target is gone.
     pub async fn one(&self, id: DeliveryId) -> Result<Option<Replayed>, EngineError> {
         let Some(target) = self.base.inbox.retry_one(id).await? else {
+            if self.base.inbox.is_deleted(id.event).await? {
+                return Err(EngineError::Deleted(self.base.inbox.listed(id.event).await?.event.seq));
+            }
             if self.has_lost_target(&self.base.inbox.delivery(id).await?) {
                 return Err(EngineError::NoTargets(format!("the delivery {id}")));
             }
