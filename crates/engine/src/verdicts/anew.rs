@@ -219,11 +219,12 @@ impl Verdicts {
         })
     }
 
-    /// Whether an event is still pending in the inbox, although its published key is here by now.
-    pub(super) async fn waits_no_longer(&self, id: EventId) -> Result<bool, EngineError> {
+    /// Whether the published key of an event that is pending in the inbox is here by now; `None` if it isn't pending.
+    pub(super) async fn waits_no_longer(&self, id: EventId) -> Result<Option<bool>, EngineError> {
         let event = self.base.inbox.event(id).await?;
-        let Ok(known) = self.settings.source(&event.source) else { return Ok(false) }; // source removed meanwhile
-        Ok(event.verdict == Verdict::Pending && rejudged(&known, &event).verdict != Verdict::Pending)
+        let Ok(known) = self.settings.source(&event.source) else { return Ok(None) }; // source removed meanwhile
+        let is_pending = event.verdict == Verdict::Pending;
+        Ok(is_pending.then(|| rejudged(&known, &event).verdict != Verdict::Pending))
     }
 
     /// Judges events again, and stores the verdicts and causes that changed.

@@ -76,15 +76,20 @@ async fn judge_what_waits(verdicts: &Arc<Verdicts>, stored: &mut mpsc::Receiver<
 }
 
 /// Judges events again right after their commit. If a key has come for one of them, every waiting event is judged
-/// first, in the order of arrival: of two events with one id, the earlier one has to claim it first.
+/// first, in the order of arrival: of two events with one id, the earlier one has to claim it first. So those whose key
+/// isn't here are left to the moment when it comes, even if that is now.
 async fn judge_committed(verdicts: &Arc<Verdicts>, ids: Vec<EventId>) -> Result<(), EngineError> {
-    for id in &ids {
-        if verdicts.waits_no_longer(*id).await? {
-            judge_waiting(verdicts, NEVER).await?;
-            break;
+    let (mut others, mut has_come) = (Vec::new(), false);
+    for id in ids {
+        match verdicts.waits_no_longer(id).await? {
+            None => others.push(id),
+            Some(key_is_here) => has_come |= key_is_here,
         }
     }
-    verdicts.judge_anew(ids).await
+    if has_come {
+        judge_waiting(verdicts, NEVER).await?;
+    }
+    verdicts.judge_anew(others).await
 }
 
 /// Judges pending events again, and the events received after `since` whose key could not be fetched.
