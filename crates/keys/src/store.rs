@@ -55,6 +55,8 @@ struct Shared {
     hosts: Vec<String>,
     clock: Clock,
     changes: watch::Sender<u64>,
+    /// How many keys have come.
+    arrivals: watch::Sender<u64>,
 }
 
 impl fmt::Debug for KeyStore {
@@ -106,8 +108,8 @@ impl KeyStore {
     /// [`allowed`]), and not before the returned [`Fetching`] runs.
     pub fn open(directory: &Path, hosts: Vec<String>, network: Network, clock: Clock) -> (Self, Fetching) {
         let known = Mutex::new(disk::read(directory));
-        let (bell, changes) = (Notify::new(), watch::Sender::new(0));
-        let shared = Arc::new(Shared { known, bell, hosts, clock, changes });
+        let (bell, changes, arrivals) = (Notify::new(), watch::Sender::new(0), watch::Sender::new(0));
+        let shared = Arc::new(Shared { known, bell, hosts, clock, changes, arrivals });
         let (open, stores) = watch::channel(());
         let fetcher = Arc::new(Fetcher { shared: shared.clone(), network, directory: directory.to_owned() });
         (Self(Arc::new(Store { shared, _open: open })), Fetching { fetcher, stores })
@@ -122,9 +124,15 @@ impl KeyStore {
         }
     }
 
-    /// Returns a counter of fetches that ended, with a key or without.
+    /// Returns a counter of fetches that ended, with a key or without. A key is on the disk by then.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.0.shared.changes.subscribe()
+    }
+
+    /// Returns a counter of keys that have come. While it stays the same, [`find`](PublishedKeys::find) finds no key that it
+    /// didn't find before.
+    pub fn arrivals(&self) -> watch::Receiver<u64> {
+        self.0.shared.arrivals.subscribe()
     }
 }
 
@@ -193,6 +201,9 @@ impl Fetcher {
         let content = {
             let mut known = self.shared.known();
             known.note(url, result, now);
+            if keep {
+                self.shared.arrivals.send_modify(|count| *count += 1); // before anybody finds the key
+            }
             keep.then(|| disk::content(&known, now))
         };
         if let Some(content) = content {

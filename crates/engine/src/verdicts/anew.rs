@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hookmitt_event::{Attempt, DedupeKey, Delivery, Event, EventId, Explanation, Slug, Verdict};
 use hookmitt_inbox::Rejudged;
 use hookmitt_verify::{Evidence, Judgement};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::{
     explain::{Surroundings, explained},
@@ -15,8 +15,12 @@ use super::{
     urls,
 };
 use crate::{
-    Change, EngineError, base::Base, confirmation::Confirmation, delivery::Bells, judging::key_hash,
-    settings::Settings,
+    Change, EngineError,
+    base::Base,
+    confirmation::Confirmation,
+    delivery::Bells,
+    judging::key_hash,
+    settings::{ConfiguredSource, Settings},
 };
 
 /// From how many answers of the local server its framework is guessed.
@@ -24,6 +28,9 @@ const ANSWERS: usize = 8;
 
 /// How many events are judged between two commits; few, so that capture never waits long for the writer.
 pub(super) const BATCH: u32 = 64;
+
+/// A new verdict that differs from the stored one, and the event's source.
+pub(super) type Changed = (Arc<ConfiguredSource>, Rejudged);
 
 /// The verdicts on stored events: judges again, explains and verifies.
 #[derive(Debug)]
@@ -53,7 +60,7 @@ impl Verdicts {
     /// # Errors
     /// Fails if the inbox fails.
     pub async fn rejudge(&self, source: &Slug) -> Result<(), EngineError> {
-        let mut after = 0;
+        let (mut after, mut arrivals) = (0, self.settings.keys.arrivals());
         loop {
             let Ok(known) = self.settings.source(source) else { return Ok(()) };
             let ids = self.base.inbox.ids_after(known.source.row, after, BATCH).await?;
@@ -63,6 +70,10 @@ impl Verdicts {
             for (_, id) in &ids {
                 let event = self.base.inbox.event(*id).await?;
                 verdicts.push(rejudged(&known, &event));
+            }
+            if has_come(&mut arrivals) {
+                after = 0; // An event that was looked at before may have to be judged before these.
+                continue;
             }
             let changed: Vec<_> = verdicts.iter().map(|rejudged| (rejudged.id, rejudged.verdict)).collect();
             if !self.keep_verdicts(verdicts).await?.is_empty() {
@@ -227,10 +238,10 @@ impl Verdicts {
         Ok(is_pending.then(|| rejudged(&known, &event).verdict != Verdict::Pending))
     }
 
-    /// Judges events again, and stores the verdicts and causes that changed.
-    pub(super) async fn judge_anew(self: &Arc<Self>, ids: Vec<EventId>) -> Result<(), EngineError> {
+    /// Judges events again, and returns the verdicts and causes that changed, each with the event's source.
+    pub(super) async fn judged_anew(&self, ids: &[EventId]) -> Result<Vec<Changed>, EngineError> {
         let mut changed = Vec::new();
-        for id in ids {
+        for &id in ids {
             let event = self.base.inbox.event(id).await?;
             let Ok(known) = self.settings.source(&event.source) else { continue }; // source removed meanwhile
             let now = rejudged(&known, &event);
@@ -238,6 +249,11 @@ impl Verdicts {
                 changed.push((known, now));
             }
         }
+        Ok(changed)
+    }
+
+    /// Stores what changed, in this order.
+    pub(super) async fn keep(self: &Arc<Self>, changed: Vec<Changed>) -> Result<(), EngineError> {
         if !changed.is_empty() {
             let verdicts = changed.iter().map(|(_, now)| now.clone()).collect();
             for event in self.keep_verdicts(verdicts).await? {
@@ -254,6 +270,13 @@ impl Verdicts {
         }
         Ok(())
     }
+}
+
+/// Whether a key has come since this was asked last, or since the receiver was made.
+pub(super) fn has_come(arrivals: &mut watch::Receiver<u64>) -> bool {
+    let has_come = arrivals.has_changed().unwrap_or(false);
+    arrivals.mark_unchanged();
+    has_come
 }
 
 #[cfg(test)]

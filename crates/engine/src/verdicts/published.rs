@@ -9,7 +9,10 @@ use tokio::{
     time::MissedTickBehavior,
 };
 
-use super::{Verdicts, anew::BATCH};
+use super::{
+    Verdicts,
+    anew::{BATCH, has_come},
+};
 use crate::EngineError;
 
 /// How often events that still wait for a key are judged again, which asks for the key again: the queue may have been
@@ -47,13 +50,14 @@ pub(crate) fn judge_as_keys_come(
 
 /// Judges waiting events again whenever a key may have come.
 async fn judge_what_waits(verdicts: &Arc<Verdicts>, stored: &mut mpsc::Receiver<EventId>) {
-    let mut changes = verdicts.settings.keys.changes();
+    let (mut arrivals, mut changes) = (verdicts.settings.keys.arrivals(), verdicts.settings.keys.changes());
     // The first tick comes at once, because events that waited when the last process ended still wait.
     let mut again = tokio::time::interval(AGAIN);
     again.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut ids, mut looks) = (Vec::new(), 0_u32);
     loop {
         let judged = tokio::select! {
+            Ok(()) = arrivals.changed() => judge_waiting(verdicts, NEVER).await,
             changed = changes.changed() => match changed {
                 // A key that could not be fetched before may be there now.
                 Ok(()) => judge_waiting(verdicts, ALWAYS).await,
@@ -89,21 +93,36 @@ async fn judge_committed(verdicts: &Arc<Verdicts>, ids: Vec<EventId>) -> Result<
     if has_come {
         judge_waiting(verdicts, NEVER).await?;
     }
-    verdicts.judge_anew(others).await
+    let changed = verdicts.judged_anew(&others).await?;
+    verdicts.keep(changed).await
 }
 
-/// Judges pending events again, and the events received after `since` whose key could not be fetched.
+/// Judges pending events again, in the order of arrival, and the events received after `since` whose key could not be
+/// fetched.
 async fn judge_waiting(verdicts: &Arc<Verdicts>, since: Timestamp) -> Result<(), EngineError> {
+    while !went_through(verdicts, since).await? {}
+    Ok(())
+}
+
+/// Goes once through what waits. Returns false if a key came on the way: then an event that was looked at before may have
+/// to be judged before one that was looked at later, so that all begins anew.
+async fn went_through(verdicts: &Arc<Verdicts>, since: Timestamp) -> Result<bool, EngineError> {
+    let mut arrivals = verdicts.settings.keys.arrivals();
     for (verdict, since) in [(Verdict::Pending, ALWAYS), (Verdict::Unsupported, since)] {
         let mut after = 0;
         loop {
             let ids = verdicts.base.inbox.ids_with_verdict(verdict, since, after, BATCH).await?;
             let Some((last, _)) = ids.last() else { break };
             after = *last;
-            verdicts.judge_anew(ids.into_iter().map(|(_, id)| id).collect()).await?;
+            let ids: Vec<_> = ids.into_iter().map(|(_, id)| id).collect();
+            let changed = verdicts.judged_anew(&ids).await?;
+            if has_come(&mut arrivals) {
+                return Ok(false);
+            }
+            verdicts.keep(changed).await?;
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 #[cfg(test)]
