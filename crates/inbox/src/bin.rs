@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 use crate::{
     Inbox, InboxError,
     batch::Batch,
-    deliveries::{is_deleted, seq_of},
+    deliveries::seq_of,
     fold,
     reasons::{DELETED, DUPLICATE},
     tally::Change,
@@ -25,14 +25,6 @@ impl Inbox {
             Ok(set_deleted(batch, id, at.map(Timestamp::as_micros))?.unwrap_or_default())
         })
         .await
-    }
-
-    /// Whether an event is in the bin.
-    ///
-    /// # Errors
-    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
-    pub async fn is_deleted(&self, id: EventId) -> Result<bool, InboxError> {
-        self.readers.read(move |db| is_deleted(db, seq_of(db, id)?)).await
     }
 }
 

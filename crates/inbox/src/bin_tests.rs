@@ -7,7 +7,7 @@ use hookmitt_event::{Delivery, DeliveryState, EventId, OrderMode};
 
 use crate::{
     InboxError,
-    queue_tests::Story,
+    queue_story::Story,
     reasons::{DELETED, DUPLICATE},
 };
 

@@ -34,6 +34,8 @@ mod order_key;
 mod others;
 mod owner;
 #[cfg(test)]
+mod queue_story;
+#[cfg(test)]
 mod queue_tests;
 mod reasons;
 #[cfg(test)]

@@ -49,11 +49,11 @@ impl Retries {
     /// Makes an event's failed, dead-letter and skipped deliveries pending again, and returns them.
     ///
     /// # Errors
-    /// Fails if the event is unknown, or if nothing can be retried because the targets of failed deliveries are gone.
+    /// Fails if the event is unknown or deleted, or if nothing can be retried because the targets of failed deliveries are gone.
     pub async fn event(&self, id: EventId) -> Result<Vec<Replayed>, EngineError> {
         let again = self.base.inbox.retry(id).await?;
-        if again.is_empty() && self.base.inbox.is_deleted(id).await? {
-            return Err(EngineError::Deleted(self.base.inbox.listed(id).await?.event.seq));
+        if again.is_empty() {
+            self.ensure_there(id).await?;
         }
         if again.is_empty() && self.is_stranded(id).await? {
             return Err(EngineError::NoTargets(
@@ -74,12 +74,10 @@ impl Retries {
     /// state.
     ///
     /// # Errors
-    /// Fails if the delivery is unknown, or if its target is gone.
+    /// Fails if the delivery is unknown, its event deleted, or its target gone.
     pub async fn one(&self, id: DeliveryId) -> Result<Option<Replayed>, EngineError> {
         let Some(target) = self.base.inbox.retry_one(id).await? else {
-            if self.base.inbox.is_deleted(id.event).await? {
-                return Err(EngineError::Deleted(self.base.inbox.listed(id.event).await?.event.seq));
-            }
+            self.ensure_there(id.event).await?;
             if self.has_lost_target(&self.base.inbox.delivery(id).await?) {
                 return Err(EngineError::NoTargets(format!("the delivery {id}")));
             }
@@ -88,6 +86,12 @@ impl Retries {
         self.base.announce(Change::Event(id.event));
         self.bells.urge(target);
         Ok(Some(Replayed { event_id: id.event, delivery_id: id }))
+    }
+
+    /// Fails if an event is in the bin.
+    async fn ensure_there(&self, id: EventId) -> Result<(), EngineError> {
+        let event = self.base.inbox.listed(id).await?.event;
+        if event.deleted_at.is_some() { Err(EngineError::Deleted(event.seq)) } else { Ok(()) }
     }
 
     /// Whether any failed delivery of an event has lost its target.
@@ -151,7 +155,10 @@ impl Retries {
     ) -> Result<Vec<NotRetried>, EngineError> {
         let all = self.base.inbox.deliveries(event_id).await?;
         let taken = |delivery: &Delivery| again.iter().any(|(id, _)| *id == delivery.id);
-        if again.is_empty() && self.base.inbox.is_deleted(event_id).await? {
+        if again.is_empty()
+            && let Err(error) = self.ensure_there(event_id).await
+        {
+            let EngineError::Deleted(_) = error else { return Err(error) };
             let why = "it is deleted: `hookmitt delete --undo` restores it".to_owned();
             return Ok(vec![NotRetried { event_id, delivery_id: None, status: None, why }]);
         }

@@ -39,7 +39,9 @@ async fn a_wanted_key_is_fetched_once_and_kept_over_a_restart() {
     let desk = Desk::new(server.network());
     assert_eq!(desk.store.find(&url, None), Published::Awaited);
     let key = Published::Key(pair.public_key().clone());
+    let arrivals = desk.store.arrivals();
     assert_eq!(desk.want(&url, None).await, key);
+    assert!(arrivals.has_changed().unwrap(), "who waits is told");
     desk.store.want(&url, None);
     let Desk { folder, .. } = desk;
     let again = Desk::in_folder(server.network(), folder);
@@ -154,7 +156,9 @@ async fn threat_6_nobody_is_waited_for_longer_than_5_seconds() {
 async fn threat_6_what_failed_is_left_alone_for_a_while() {
     let server = Server::answering(|_| b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec());
     let desk = Desk::new(server.network());
+    let arrivals = desk.store.arrivals();
     assert_eq!(desk.refusal(KEY_URL).await, "the answer was 404");
+    assert!(!arrivals.has_changed().unwrap(), "no key has come");
     desk.pass(59);
     desk.store.want(KEY_URL, None);
     assert!(matches!(desk.store.find(KEY_URL, None), Published::Unavailable(_)));
