@@ -1,5 +1,5 @@
--- What is deleted costs nothing any more: lists, views and numbers no longer pass over the bin, and numbers of events
--- are never given out again. What waited for a deleted event's targets is ended with it.
+-- Lists, views and numbers no longer read what is in the bin. Numbers of events are never given out again. The waiting
+-- deliveries of a deleted event are ended.
 
 BEGIN IMMEDIATE;
 
@@ -11,7 +11,7 @@ BEGIN
     UPDATE meta SET value = OLD.seq WHERE key = 'last_seq';
 END;
 
--- Every event that is not in the bin is in one of the first two, so that an event costs one entry.
+-- Each event that is not in the bin has an entry in one of the first two.
 DROP INDEX event_listed;
 CREATE INDEX event_standing ON event (seq) WHERE deleted_at IS NULL AND NOT flags & 16;
 CREATE INDEX event_folded ON event (seq) WHERE deleted_at IS NULL AND flags & 16;

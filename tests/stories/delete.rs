@@ -1,4 +1,4 @@
-//! Events are deleted and restored, and what waits of them with them.
+//! Events are deleted and restored, and with them their waiting deliveries.
 
 use std::path::Path;
 
@@ -87,10 +87,7 @@ async fn events_are_deleted_and_restored_at_the_command_line() {
     }
     let ran = run(dir, &["delete", "last", "last~1"]).await.exits(0);
     let said = ran.err.clone();
-    assert_eq!(
-        ran.text(),
-        "#3  deleted; the delivery that waited is ended\n#2  deleted; the delivery that waited is ended\n"
-    );
+    assert_eq!(ran.text(), "#3  deleted, 1 waiting delivery ended\n#2  deleted, 1 waiting delivery ended\n");
     assert!(said.contains("to undo: `hookmitt delete --undo '#3' '#2'`"), "{said}");
     assert_eq!(listed(dir).await, [1]);
     let retried = run(dir, &["retry", "#3"]).await;

@@ -35,7 +35,7 @@ pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
     Asked(wanted): Asked<Wanted>,
 ) -> Result<Json<Items<EventJson>>, Problem> {
-    let page = engine.inbox().list(wanted.filter()?, wanted.cursor()?, wanted.limit()?).await?;
+    let page = engine.search.page(wanted.filter()?, wanted.cursor()?, wanted.limit()?).await?;
     let items = page.items.iter().map(row).collect();
     Ok(Json(Items { items, next_cursor: page.next.map(|cursor| cursor.to_string()) }))
 }

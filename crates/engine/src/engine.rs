@@ -25,6 +25,7 @@ use crate::{
     live::Live,
     manage::{DeliveredSecrets, Listeners, Secrets, Sources, Targets, TestKeys},
     replay::{Replays, Retries, Samples, WithheldHosts},
+    search::Search,
     settings::{SecretStore, Settings},
     tasks::Tasks,
     tunnels::{Register, Runner, Tunnels},
@@ -92,6 +93,8 @@ pub struct Engine {
     pub samples: Samples,
     /// Events that were withheld because of the host name that they called.
     pub withheld_hosts: WithheldHosts,
+    /// Finds events.
+    pub search: Search,
     /// Exports and imports events as files.
     pub fixtures: Fixtures,
     /// The tunnels.
@@ -162,6 +165,7 @@ impl Engine {
             test_keys: TestKeys::new(s(), secrets.clone()),
             samples: Samples::new(s(), Arc::clone(&capture), replays.clone()),
             withheld_hosts: WithheldHosts::new(s(), replays.clone(), retries.clone()),
+            search: Search::new(Arc::clone(&base)),
             fixtures: Fixtures::new(s(), Arc::clone(&capture)),
             listeners: Listeners::new(s(), targets.clone(), Arc::clone(&delivery)),
             runner: Arc::new(Runner::new(tunnels.clone(), Arc::clone(&capture))),
@@ -259,8 +263,7 @@ impl Engine {
         self.capture.senders.wait_at_the_port(limit);
     }
 
-    /// Puts an event in the bin and ends its waiting deliveries, or restores it and them. Returns how many deliveries
-    /// this changed.
+    /// Puts an event in the bin and ends its waiting deliveries, or restores both. Returns how many deliveries changed.
     ///
     /// # Errors
     /// Fails if the event is unknown.
@@ -269,7 +272,7 @@ impl Engine {
         self.base.announce(Change::Event(id));
         changed.iter().for_each(|target| self.bells.wake(*target)); // the order may let others pass now
         if !deleted {
-            // What is in the bin is not judged anew when a secret is added.
+            // Events in the bin are left out when a new secret or key has others judged again.
             let source = self.base.inbox.listed(id).await?.event.source;
             self.verdicts.judge_again(id, &source);
         }

@@ -2,7 +2,7 @@
 //!
 //! [`Engine`] consists of parts, each of which gets only what it needs. `base` (inbox, clock, tasks) is beneath all of
 //! them; then come `settings`, `judging`, `confirmation`, `verdicts`, `capture`, `delivery`, `manage`, `replay`,
-//! `fixtures`, `tunnels`.
+//! `fixtures`, `tunnels`. `search` stands on `base` alone.
 
 mod base;
 #[cfg(test)]
@@ -20,6 +20,7 @@ mod manage;
 mod not_kept;
 mod own_addresses;
 mod replay;
+mod search;
 mod secret_text;
 mod settings;
 mod tasks;
@@ -51,6 +52,7 @@ pub use replay::{
     AttemptLine, Edit, NotRetried, Replay, Replayed, Replays, Retried, Retries, SampleRequest, Samples, Sent,
     StoppedCount, WithheldHost, WithheldHosts,
 };
+pub use search::Search;
 pub use secret_text::SecretText;
 pub use settings::{Config, ConfiguredSource, NamedSource};
 pub use tunnels::{

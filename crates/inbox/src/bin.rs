@@ -1,4 +1,4 @@
-//! The bin: deleted events, and what becomes of the deliveries that waited.
+//! The bin: deleted events, and what becomes of their waiting deliveries.
 
 use hookmitt_event::{EventId, TargetId, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};

@@ -1,4 +1,4 @@
-//! What waits of deleted events, and the numbers of those that are gone.
+//! The waiting deliveries of deleted events, and the numbers of events that are gone.
 
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ async fn numbers_are_never_given_out_again() {
     for _ in 0..3 {
         story.arrives(None).await;
     }
-    // As pruning does it, beside a process that captures.
+    // Deleted for good, while a process captures.
     story.inbox.write(|batch| Ok(batch.db.execute("DELETE FROM event", [])?)).await.unwrap();
     assert_eq!(seq(story.arrives(None).await).await, 4);
     story.inbox.write(|batch| Ok(batch.db.execute("DELETE FROM event WHERE seq = 4", [])?)).await.unwrap();

@@ -1,4 +1,4 @@
-//! What was deleted costs nothing: lists, views and numbers take about as many steps as if it had never been there.
+//! Deleted events cost no time: lists, views and numbers take about as many steps as if they had never been there.
 
 use std::sync::{
     Arc,

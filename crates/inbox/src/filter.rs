@@ -154,7 +154,7 @@ fn escape_like(text: &str) -> String {
 /// Selects the events that don't fold and are not in the bin.
 const STANDING: &str = "SELECT seq FROM event WHERE deleted_at IS NULL AND NOT flags & 16 AND seq < ?1";
 
-/// Selects the other ones that are not in the bin. Both together have an index entry for each event.
+/// Selects the repeats that fold and are not in the bin.
 const FOLDED: &str = "SELECT seq FROM event WHERE deleted_at IS NULL AND flags & 16 AND seq < ?1";
 
 /// Selects the repeats that fold, but whose first is in the bin.

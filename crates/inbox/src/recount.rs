@@ -339,7 +339,7 @@ fn reads_little(line: &str) -> bool {
         "INDEX event_invalid",
     ];
     let grows = ["SCAN event", "SCAN delivery", "SCAN attempt"].iter().any(|scan| line.starts_with(scan));
-    // On average, for whatever page is read. What is left behind is a list of its own.
+    // On average, for whatever page is read. `left_behind` holds nothing else than what is looked for.
     let is_half_of_it = line.contains("INTEGER PRIMARY KEY (rowid<?)") && !line.contains("left_behind");
     !(grows || is_half_of_it) || FEW.iter().any(|few| line.contains(few))
 }

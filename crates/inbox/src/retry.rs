@@ -12,10 +12,10 @@ use crate::{
 };
 
 impl Inbox {
-    /// Makes an event's failed, dead and skipped deliveries wait again, and deletes their attempts. Those to removed
-    /// targets stay as they are, those of an event in the bin, and so do replays that a person stopped, and those that were held back for a verdict,
-    /// unless the event is valid by now. Deliveries that wait for a later retry become due. Returns the deliveries that
-    /// it changed, with their targets.
+    /// Makes an event's failed, dead and skipped deliveries wait again, and deletes their attempts. These stay as they are:
+    /// deliveries of an event in the bin, those to removed targets, replays that a person stopped, and those that were
+    /// held back for a verdict, unless the event is valid by now. Deliveries that wait for a later retry become due.
+    /// Returns the deliveries that it changed, with their targets.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.

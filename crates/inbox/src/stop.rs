@@ -25,9 +25,9 @@ pub struct Stopped {
 }
 
 impl Inbox {
-    /// Ends those of these deliveries that are replays and wait, as skipped, and returns them; so that none of
-    /// them comes back with a deleted event. What is being sent or has
-    /// ended stays as it is, and so does what was caught; what doesn't exist is passed over.
+    /// Ends those of these deliveries that are replays and wait, as skipped, and returns them. Those that were ended because
+    /// their event was deleted count too, so that they don't come back with it. What is being sent or has ended stays as
+    /// it is, and so does what was caught; what doesn't exist is passed over.
     ///
     /// # Errors
     /// Fails if SQLite does. Some may be ended then.

@@ -19,8 +19,8 @@ pub(crate) struct Change {
     pub(crate) duplicates: i64,
     /// The size of these events' bodies, in bytes.
     pub(crate) bytes: i64,
-    /// Deliveries of events that are not in the bin. Only the sum over all sources and verdicts means anything, because events may have changed
-    /// their verdicts since.
+    /// Deliveries of events that are not in the bin. Only the sum over all sources and verdicts means anything, because
+    /// events may have changed their verdicts since.
     pub(crate) deliveries: i64,
 }
 

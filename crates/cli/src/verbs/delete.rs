@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// The events: ids or the start of them, '#12', last, last~2
     #[arg(value_name = "ID", required = true)]
     ids: Vec<EventRef>,
-    /// Restore events that were deleted; what waited waits again
+    /// Restore deleted events; their ended deliveries wait again
     #[arg(long)]
     undo: bool,
 }
@@ -59,8 +59,8 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
 fn deleted_words(ended: u64) -> String {
     match ended {
         0 => "deleted".to_owned(),
-        1 => "deleted; the delivery that waited is ended".to_owned(),
-        several => format!("deleted; {several} deliveries that waited are ended"),
+        1 => "deleted, 1 waiting delivery ended".to_owned(),
+        several => format!("deleted, {several} waiting deliveries ended"),
     }
 }
 

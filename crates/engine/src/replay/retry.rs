@@ -49,7 +49,8 @@ impl Retries {
     /// Makes an event's failed, dead-letter and skipped deliveries pending again, and returns them.
     ///
     /// # Errors
-    /// Fails if the event is unknown or deleted, or if nothing can be retried because the targets of failed deliveries are gone.
+    /// Fails if the event is unknown or deleted, or if nothing can be retried because the targets of failed deliveries
+    /// are gone.
     pub async fn event(&self, id: EventId) -> Result<Vec<Replayed>, EngineError> {
         let again = self.base.inbox.retry(id).await?;
         if again.is_empty() {

@@ -104,8 +104,8 @@ async fn judge_waiting(verdicts: &Arc<Verdicts>, since: Timestamp) -> Result<(),
     Ok(())
 }
 
-/// Goes once through what waits. Returns false if a key came on the way: then an event that was looked at before may have
-/// to be judged before one that was looked at later, so that all begins anew.
+/// Goes once through the events that wait. Returns false, with nothing more stored, if a key came meanwhile: an event that
+/// was found to wait for it must be judged before later ones, so the caller begins again.
 async fn went_through(verdicts: &Arc<Verdicts>, since: Timestamp) -> Result<bool, EngineError> {
     let mut arrivals = verdicts.settings.keys.arrivals();
     for (verdict, since) in [(Verdict::Pending, ALWAYS), (Verdict::Unsupported, since)] {
