@@ -137,7 +137,9 @@ pub(crate) fn rank(event: &str) -> String {
 fn texts(e: &str) -> String {
     format!(
         "coalesce({e}.type, '') || ' ' || coalesce({e}.title, '') || ' ' || {e}.path || ' ' ||
-        coalesce({e}.query, '') || ' ' || CAST({e}.headers AS TEXT) || ' ' || CAST({e}.body AS TEXT)"
+        coalesce({e}.query, '') || ' ' || coalesce(
+            (SELECT CAST(headers AS TEXT) || ' ' || CAST(body AS TEXT) FROM raw WHERE seq = {e}.seq),
+            CAST({e}.headers AS TEXT) || ' ' || CAST({e}.body AS TEXT))"
     )
 }
 

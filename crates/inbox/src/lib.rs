@@ -9,8 +9,10 @@ mod bin;
 mod bin_tests;
 mod claims;
 mod clock;
+mod content;
 mod cut_off;
 mod deliveries;
+mod dictionary;
 #[cfg(test)]
 mod emptiness_tests;
 mod error;
@@ -19,6 +21,7 @@ mod filter;
 mod finish;
 mod first_key;
 mod fold;
+mod form;
 mod found_provider;
 mod gaps;
 mod give_up;
@@ -33,6 +36,8 @@ mod now;
 mod order_key;
 mod others;
 mod owner;
+mod packing;
+mod press;
 #[cfg(test)]
 mod queue_story;
 #[cfg(test)]
@@ -68,6 +73,7 @@ mod writer;
 mod writer_tests;
 
 pub use claims::{Claimed, Claiming, Next};
+pub use dictionary::Dictionary;
 pub use error::InboxError;
 pub use events::Shown;
 pub use filter::Filter;
@@ -79,6 +85,7 @@ pub use letters::Sequence;
 pub use list::Page;
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
+pub use packing::{Packer, Packing};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;

@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use hookmitt_event::{EventId, EventStatus};
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params_from_iter};
+use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
 use crate::{
-    Filter, Inbox, InboxError,
-    events::{BODY, COLUMNS, read},
+    Filter, Inbox, InboxError, content,
+    events::{COLUMNS, NEXT, read},
     filter::{candidates_sql, rank},
     glance::{self, Listed},
     rows,
@@ -113,15 +113,18 @@ impl Inbox {
 fn newer(db: &Connection, after: i64, limit: u32) -> Result<Vec<Listed>, InboxError> {
     let sql = format!("{} WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2", select());
     let mut select = db.prepare_cached(&sql)?;
-    let found = select.query_map([after, i64::from(limit)], listed)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    select.query_and_then([after, i64::from(limit)], |row| listed(db, row))?.collect()
 }
 
 fn these(db: &Connection, ids: &[EventId]) -> Result<Vec<Listed>, InboxError> {
     let sql = format!("{} WHERE e.id = ?1", select());
     let mut select = db.prepare_cached(&sql)?;
-    let found = ids.iter().map(|id| select.query_row([id.as_bytes()], listed).optional());
-    Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
+    let mut found = Vec::new();
+    for id in ids {
+        let mut rows = select.query([id.as_bytes()])?;
+        found.extend(rows.next()?.map(|row| listed(db, row)).transpose()?);
+    }
+    Ok(found)
 }
 
 /// Returns the next matching events below a sequence number, after passing over `stride` rows at most, and the number
@@ -167,8 +170,7 @@ fn between(
     let sql = format!("{} WHERE {} ORDER BY e.seq DESC LIMIT ?", select(), conditions.sql());
     conditions.values.push(Box::new(i64::try_from(wanted).unwrap_or(i64::MAX)));
     let mut statement = db.prepare_cached(&sql)?;
-    let found = statement.query_map(params_from_iter(conditions.values), listed)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    statement.query_and_then(params_from_iter(conditions.values), |row| listed(db, row))?.collect()
 }
 
 /// Returns a query for events without their bodies, each with the most telling state of its deliveries.
@@ -176,11 +178,12 @@ fn select() -> String {
     format!("SELECT {COLUMNS}, {} FROM event e JOIN source s ON s.id = e.source", rank("e"))
 }
 
-fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
-    let rank: Option<usize> = row.get(BODY)?;
+fn listed(db: &Connection, row: &Row<'_>) -> Result<Listed, InboxError> {
+    let rank: Option<usize> = row.get(NEXT)?;
     let status = rank.map_or(Some(EventStatus::Captured), |rank| Some(EventStatus::ALL.get(rank)?.0));
-    let status = status.ok_or_else(|| rows::corrupt(BODY, "status"))?;
-    Ok(Listed { event: read(row, Bytes::new())?, status, glance: None })
+    let status = status.ok_or_else(|| rows::corrupt(NEXT, "status"))?;
+    let headers = content::headers(db, row.get(0)?)?;
+    Ok(Listed { event: read(row, (headers, Bytes::new()))?, status, glance: None })
 }
 
 /// Returns the numbers of the next `limit` events below a number that may match a filter, newest first.
