@@ -22,7 +22,9 @@ pub(crate) fn read(db: &Connection, seq: i64) -> Result<(HeaderLines, Bytes), In
     let row = found.next()?.ok_or_else(|| InboxError::UnknownEvent(format!("#{seq}")))?;
     let (headers, body) = (header_lines(bytes(db, row, 0)?)?, bytes(db, row, 3)?);
     if row.get::<_, usize>(4)? != body.len() {
-        return Err(InboxError::Damaged(format!("the body of event #{seq} has another length than it came with")));
+        return Err(InboxError::Damaged(format!(
+            "the body of event #{seq} has another length than it came with"
+        )));
     }
     Ok((headers, body.into()))
 }

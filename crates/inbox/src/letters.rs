@@ -133,7 +133,8 @@ fn store(batch: &mut Batch<'_>, new: &mut NewEvent, name_was_used: &mut bool) ->
 
 /// Whether a stored event holds the same request, so that the new one is a re-send.
 fn is_the_same(db: &Connection, new: &NewEvent, seq: i64) -> Result<bool, InboxError> {
-    const SQL: &str = "SELECT sha256 = ?2 AND method = ?3 AND path = ?4 AND query IS ?5 FROM event WHERE seq = ?1";
+    const SQL: &str =
+        "SELECT sha256 = ?2 AND method = ?3 AND path = ?4 AND query IS ?5 FROM event WHERE seq = ?1";
     let Request { method, path, query, headers, .. } = &new.request;
     let request = params![seq, new.sha256, method, path, query];
     let is_alike = db.prepare_cached(SQL)?.query_row(request, |row| row.get(0))?;

@@ -33,6 +33,8 @@ pub struct Packing {
     pub before: u64,
     /// How many bytes they take packed.
     pub after: u64,
+    /// How many bytes of the inbox file are in use, by whatever it holds.
+    pub in_use: u64,
 }
 
 /// Packs events, a few at a time.
@@ -49,12 +51,14 @@ impl Packer {
     /// must hold nothing of any event.
     ///
     /// # Errors
-    /// Fails if the system can't start a thread.
+    /// Fails with [`InboxError::Open`] if the system can't start a thread.
     pub fn new(
         inbox: Inbox,
         dictionary: impl Fn(Option<&str>) -> Dictionary + Send + 'static,
-    ) -> io::Result<Self> {
-        Ok(Self { inbox, press: Press::start(dictionary)?, bytes: BYTES })
+    ) -> Result<Self, InboxError> {
+        let failed = |why: io::Error| InboxError::Open { path: inbox.path(), why: why.to_string() };
+        let press = Press::start(dictionary).map_err(failed)?;
+        Ok(Self { inbox, press, bytes: BYTES })
     }
 
     /// Packs the next few events. Returns how many it went through; 0 if none has been stored for long enough.
@@ -84,10 +88,15 @@ impl Inbox {
         const SQL: &str = "SELECT max(0, coalesce((SELECT max(seq) FROM raw), 0) - s.value), b.value, a.value
             FROM meta s JOIN meta b ON b.key = 'packed_before' JOIN meta a ON a.key = 'packed_after'
             WHERE s.key = 'packed_seq'";
-        let read = |row: &rusqlite::Row<'_>| {
-            Ok(Packing { waiting: row.get(0)?, before: row.get(1)?, after: row.get(2)? })
+        let read = |db: &Connection| {
+            let number = |pragma| db.pragma_query_value(None, pragma, |row| row.get::<_, u64>(0));
+            let pages = number("page_count")?.saturating_sub(number("freelist_count")?);
+            let in_use = pages.saturating_mul(number("page_size")?);
+            Ok(db.query_row(SQL, [], |row| {
+                Ok(Packing { waiting: row.get(0)?, before: row.get(1)?, after: row.get(2)?, in_use })
+            })?)
         };
-        self.readers.read(move |db| Ok(db.query_row(SQL, [], read)?)).await
+        self.readers.read(read).await
     }
 }
 

@@ -125,11 +125,7 @@ fn press(
 }
 
 /// Compresses an event. Returns `None` if it stays as it is.
-fn pressed(
-    event: Unpacked,
-    dictionary: i64,
-    compressor: &mut Compressor<'_>,
-) -> io::Result<Option<Pressed>> {
+fn pressed(event: Unpacked, dictionary: i64, compressor: &mut Compressor<'_>) -> io::Result<Option<Pressed>> {
     let before = event.len();
     let Unpacked { seq, headers, body, .. } = event;
     let mut form = |bytes: &[u8]| Ok::<_, io::Error>(form::form(bytes, &compressor.compress(bytes)?));
