@@ -133,7 +133,9 @@ impl<'a> Matcher<'a> {
         }
         let targets = if self.needs.targets { targets(self.db, seq)? } else { Vec::new() };
         let answers = if self.needs.answers { answers(self.db, seq)? } else { Vec::new() };
-        let seen = Seen { event, status: listed.status, targets: &targets, answers: &answers };
+        let (note, tags, pinned) = (None, &[][..], false);
+        let (status, targets, answers) = (listed.status, &targets[..], &answers[..]);
+        let seen = Seen { event, status, targets, answers, note, tags, pinned };
         Ok(self.query.matches(&seen) && self.is_in_view(seq)?)
     }
 
