@@ -14,7 +14,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     Problem, bytes, deliveries, doctor, document, events, fixtures, handshakes, listen, live, providers,
-    samples, secrets, session, session::Sessions, sources, stats, targets, test_keys, tunnels, verdict,
+    samples, search, secrets, session, session::Sessions, sources, stats, targets, test_keys, tunnels,
+    verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -45,7 +46,7 @@ impl axum::extract::FromRef<Shared> for Arc<Sessions> {
         title = "Hookmitt",
         description = "The management API of a hookmitt inbox. Errors are application/problem+json with a stable `code`."
     ),
-    components(schemas(live::DeliveryMoved, live::RefusedJson))
+    components(schemas(live::DeliveryMoved, live::RefusedJson, live::Unmatched))
 )]
 struct Described;
 
@@ -89,6 +90,7 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(events::list))
         .routes(routes!(events::count))
+        .routes(routes!(search::typed))
         .routes(routes!(events::show, events::delete))
         .routes(routes!(bytes::body))
         .routes(routes!(events::copies))

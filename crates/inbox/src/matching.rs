@@ -6,7 +6,7 @@ use std::{
 };
 
 use hookmitt_event::{EventId, TargetId};
-use hookmitt_search::{Answer, Needs, Pattern, Query, Seen, WordKey};
+use hookmitt_search::{Answer, Needs, Query, Seen};
 use rusqlite::{Connection, Row};
 
 use crate::{
@@ -175,19 +175,16 @@ fn targets(db: &Connection, seq: i64) -> Result<Vec<String>, InboxError> {
 }
 
 impl Inbox {
-    /// Returns the targets whose URLs a pattern finds, removed ones included, because events were bound to them.
+    /// Returns all targets with their URLs, removed ones included, because events were bound to them.
     ///
     /// # Errors
     /// Fails if SQLite does.
-    pub async fn targets_like(&self, pattern: Pattern) -> Result<Vec<TargetId>, InboxError> {
+    pub async fn target_urls(&self) -> Result<Vec<(TargetId, String)>, InboxError> {
         self.readers
-            .read(move |db| {
+            .read(|db| {
                 let mut select = db.prepare_cached("SELECT id, url FROM target")?;
-                let found =
-                    select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get::<_, String>(1)?)))?;
-                let all: Vec<_> = found.collect::<Result<_, _>>()?;
-                let like = all.into_iter().filter(|(_, url)| pattern.finds(WordKey::Target, url));
-                Ok(like.map(|(id, _)| id).collect())
+                let found = select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get(1)?)))?;
+                Ok(found.collect::<Result<_, _>>()?)
             })
             .await
     }

@@ -92,6 +92,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counts the events of a list, as far as that is possible at once. */
+        get: operations["count_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{id}": {
         parameters: {
             query?: never;
@@ -396,7 +413,7 @@ export interface paths {
         };
         /**
          * Streams changes as server-sent events.
-         * @description `event`: an event that was stored or changed. `delivery`: a delivery that changed. `refused`: a request that was
+         * @description `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more). `delivery`: a delivery that changed. `refused`: a request that was
          *     refused. `config`: settings changed. `tunnel`: a tunnel that changed. `gap`: a gap that ended. `skipped`: how many
          *     events a brief stream left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load
          *     everything again.
@@ -441,6 +458,23 @@ export interface paths {
          *     source or of all sources, or the events that a source withheld because of the host name that was called.
          */
         post: operations["retry_many"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Takes a search apart as it is typed, and suggests how it can go on. */
+        get: operations["typed_search"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1103,6 +1137,13 @@ export interface components {
              */
             total: number;
         };
+        /** @description How many events a list has. */
+        Counted: {
+            /** Format: int64 */
+            count: number;
+            /** @description Whether that is the exact number. If not, there are at least so many. */
+            exact: boolean;
+        };
         /** @description An event that was deleted. */
         Deleted: {
             /** @description How many of its deliveries waited. They were ended as skipped. */
@@ -1370,6 +1411,18 @@ export interface components {
             via: components["schemas"]["Via"];
             withheld: components["schemas"]["Withheld"] | null;
         };
+        /** @description A page of the list of events. */
+        EventPage: {
+            items: components["schemas"]["EventJson"][];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+            /**
+             * Format: int64
+             * @description The number of the event down to which was searched, if the page ended before it was full because the search takes
+             *     long; null otherwise. The next page goes on there.
+             */
+            searched_to: number | null;
+        };
         /**
          * @description The status of an event: the most important state among its deliveries, or `captured` if it has none.
          * @enum {string}
@@ -1462,6 +1515,13 @@ export interface components {
              *     null if it was not signed again.
              */
             signed_anew: string | null;
+        };
+        /** @description Why a text is no search. */
+        FaultJson: {
+            end: number;
+            hint: string | null;
+            message: string;
+            start: number;
         };
         /** @description What makes the signature fit in place of what is configured. */
         Fitting: {
@@ -1773,125 +1833,6 @@ export interface components {
                 since: string;
                 /** @description Whether this is the device that answers. */
                 this: boolean;
-            }[];
-            /** @description The cursor of the next page; null on the last page. */
-            next_cursor: string | null;
-        };
-        /** @description A page of a list. */
-        Items_EventJson: {
-            items: {
-                answered?: components["schemas"]["SenderAnswer"] | null;
-                /** @description Whether a web page other than Hookmitt's own sent the request, or may have sent it. */
-                browser: boolean;
-                /** @description Why the verdict is `invalid`, likeliest cause first. */
-                causes: components["schemas"]["Cause"][];
-                /** @description Whether the event is a duplicate with other bytes than the first event. */
-                conflict: boolean;
-                /** @description The dedupe key, `id:…` or `content:…`. */
-                dedupe_key?: string | null;
-                /**
-                 * Format: date-time
-                 * @description When the event was moved to the bin.
-                 */
-                deleted_at?: string | null;
-                /** @description The event's deliveries. Present only if a single event is shown. */
-                deliveries?: components["schemas"]["DeliveryJson"][] | null;
-                /**
-                 * Format: uuid
-                 * @description The first event with the same dedupe key, if this event is a duplicate.
-                 */
-                duplicate_of?: string | null;
-                /**
-                 * Format: date-time
-                 * @description When the event happened, by the provider's clock.
-                 */
-                event_time?: string | null;
-                /**
-                 * @description The header lines that a relay's trusted proxy added, in the form of `headers`. Present only if a single event is
-                 *     shown and there are such lines.
-                 */
-                forwarded?: [
-                    string,
-                    string | {
-                        /** @description The bytes in standard base64. */
-                        base64: string;
-                    }
-                ][] | null;
-                glance?: components["schemas"]["Glance"] | null;
-                /** @description The name of the set-up request, if the event is one. */
-                handshake?: string | null;
-                handshake_answer?: components["schemas"]["HandshakeAnswer"] | null;
-                handshake_note?: components["schemas"]["Cause"] | null;
-                handshake_offer?: components["schemas"]["HandshakeOffer"] | null;
-                /** @description The header lines as `[name, value]`, in order. A value that is not UTF-8 is `{"base64": …}`. */
-                headers: [
-                    string,
-                    string | {
-                        /** @description The bytes in standard base64. */
-                        base64: string;
-                    }
-                ][];
-                /** @description `HTTP/1.0` or `HTTP/1.1`. */
-                http_version: components["schemas"]["HttpVersion"];
-                /**
-                 * Format: uuid
-                 * @description The event's id, a UUIDv7.
-                 */
-                id: string;
-                /** @description The request's method. */
-                method: string;
-                /**
-                 * Format: uuid
-                 * @description The event of which this event is an edited copy.
-                 */
-                parent?: string | null;
-                /** @description The raw path after the slug. */
-                path: string;
-                /** @description The catalogue id of the provider. */
-                provider?: string | null;
-                /** @description The raw query; null if there is no `?`. */
-                query?: string | null;
-                /**
-                 * Format: date-time
-                 * @description When the event was received, RFC 3339.
-                 */
-                received_at: string;
-                /** @description The sender's address. */
-                remote?: string | null;
-                /**
-                 * Format: int64
-                 * @description The sequence number (the number after `#`).
-                 */
-                seq: number;
-                /** @description SHA-256 of the body, in hex. */
-                sha256: string;
-                /**
-                 * Format: int64
-                 * @description The size of the body in bytes.
-                 */
-                size: number;
-                /** @description The source's slug. */
-                source: components["schemas"]["Slug"];
-                /** @description Whether a newer event for the same object had already been delivered. */
-                stale: boolean;
-                /** @description The most important state among the event's deliveries. */
-                status: components["schemas"]["EventStatus"];
-                /** @description A short subject for people. */
-                title?: string | null;
-                /** @description The provider's event type. */
-                type?: string | null;
-                /**
-                 * @description Which part of the body the valid signature does not cover, in a sentence. Present only if a single event is
-                 *     shown and there is such a part.
-                 */
-                uncovered?: string | null;
-                /** @description The URL that the provider called. */
-                url: string;
-                /** @description What signature verification found. */
-                verdict: components["schemas"]["Verdict"];
-                /** @description How the event came in. */
-                via: components["schemas"]["Via"];
-                withheld?: components["schemas"]["Withheld"] | null;
             }[];
             /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
@@ -2374,6 +2315,8 @@ export interface components {
         Problem: {
             /** @description The stable code of the error. */
             code: string;
+            /** @description Where a search is wrong, in characters from 1, if the error is about one. */
+            column: number | null;
             /** @description What happened. */
             detail: string;
             /** @description What to do next. */
@@ -2546,6 +2489,14 @@ export interface components {
         SavedSecret: {
             label: string;
             source: components["schemas"]["Slug"];
+        };
+        /** @description A search as it was typed. */
+        SearchJson: {
+            fault: components["schemas"]["FaultJson"] | null;
+            /** @description The texts to mark in what was found, in lower case. */
+            marks: string[];
+            suggestions: components["schemas"]["Suggestions"] | null;
+            terms: components["schemas"]["TermJson"][];
         };
         /** @description A secret as it is listed, without its value. */
         SecretEntry: {
@@ -2723,6 +2674,27 @@ export interface components {
             /** @description How many of these were never sent. */
             unsent: number;
         };
+        /** @description Something that can stand where the caret is. */
+        Suggestion: {
+            /**
+             * Format: int64
+             * @description How many events have the value.
+             */
+            count: number | null;
+            /** @description The key or value itself. */
+            label: string;
+            /** @description What a key asks about. */
+            note: string | null;
+            /** @description What replaces the begun key or value, quoted if need be. */
+            text: string;
+        };
+        /** @description What can stand where the caret is. */
+        Suggestions: {
+            end: number;
+            items: components["schemas"]["Suggestion"][];
+            /** @description The part of the text that a suggestion replaces. */
+            start: number;
+        };
         /** @description A change to a target. Absent fields stay as they are. */
         TargetChange: {
             /**
@@ -2819,6 +2791,17 @@ export interface components {
             /** Format: int64 */
             timeout_ms: number;
             url: string;
+        };
+        /** @description A term as it was typed. */
+        TermJson: {
+            end: number;
+            /** @description Its key with its colon, or null for a word without a key. */
+            key: string | null;
+            /** @description Whether it begins with `-`. */
+            negated: boolean;
+            start: number;
+            /** @description What follows the key. */
+            value: string;
         };
         /** @description A local test key pair, shown by its public half. */
         TestKey: {
@@ -2955,6 +2938,13 @@ export interface components {
             /** @description The events that wait at the relay, as it reported last. */
             waiting: components["schemas"]["Backlog"];
             why: components["schemas"]["GapWhy"] | null;
+        };
+        /** @description An event that changed and is not in the list (any more). */
+        Unmatched: {
+            /** Format: uuid */
+            id: string;
+            /** Format: int64 */
+            seq: number;
         };
         /** @description The URLs to which providers post. */
         Urls: {
@@ -3186,7 +3176,7 @@ export interface operations {
                 view?: "needs_action" | "invalid" | "dead_letter" | "waiting";
                 /** @description The event type; `*` matches anything. */
                 type?: string;
-                /** @description Text in the type, title, path, query, header lines or body. */
+                /** @description What to search for, in the search language. */
                 q?: string;
                 /** @description Only events received at this time or later, RFC 3339. */
                 since?: string;
@@ -3214,7 +3204,58 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items_EventJson"];
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_events: {
+        parameters: {
+            query?: {
+                /** @description The source's slug. */
+                source?: string;
+                status?: "dead_letter" | "failed" | "processing" | "pending" | "completed" | "skipped" | "captured";
+                verdict?: "valid" | "invalid" | "unsigned" | "no_secret" | "unsupported" | "pending";
+                view?: "needs_action" | "invalid" | "dead_letter" | "waiting";
+                /** @description The event type; `*` matches anything. */
+                type?: string;
+                /** @description What to search for, in the search language. */
+                q?: string;
+                /** @description Only events received at this time or later, RFC 3339. */
+                since?: string;
+                /** @description Only events received before this time, RFC 3339. */
+                until?: string;
+                /** @description Only events with a higher sequence number than this. */
+                after?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of events, 1 to 1000; 100 by default. */
+                limit?: number;
+                /** @description Leave out the duplicates that fold and whose first event is in the same list. A view shows all of its events. */
+                fold?: boolean;
+                /** @description Whether each event has its `glance`. */
+                glance?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Counted"];
                 };
             };
             400: {
@@ -3853,6 +3894,17 @@ export interface operations {
                  *     then. Of quick changes, only the latest state is sent.
                  */
                 glance?: boolean;
+                /**
+                 * @description What to search for, in the search language: only events that are found are sent. If a changed event is not found
+                 *     (any more), the stream sends `unmatched`.
+                 */
+                q?: string;
+                /** @description Only events of this source. */
+                source?: string;
+                /** @description Only events of this view. */
+                view?: string;
+                /** @description Without the duplicates that fold and whose first event is found. */
+                fold?: boolean;
             };
             header?: never;
             path?: never;
@@ -3927,6 +3979,38 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    typed_search: {
+        parameters: {
+            query?: {
+                /** @description The text. */
+                q?: string;
+                /** @description Where the caret is. Without it, nothing is suggested. */
+                caret?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchJson"];
+                };
+            };
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -14,8 +14,9 @@ pub(super) async fn asked(inbox: &Inbox, filter: &Filter) -> Result<Query, Engin
         for test in std::mem::take(&mut term.any) {
             match test {
                 Test::Word(WordKey::Target, pattern) => {
-                    let like = inbox.targets_like(pattern).await?.into_iter();
-                    let word = |target| Test::Word(WordKey::Target, Pattern::new(&target_word(target)));
+                    let all = inbox.target_urls().await?.into_iter();
+                    let like = all.filter(|(_, url)| pattern.finds(WordKey::Target, url));
+                    let word = |(target, _)| Test::Word(WordKey::Target, Pattern::new(&target_word(target)));
                     any.extend(like.map(word));
                 }
                 test => any.push(test),

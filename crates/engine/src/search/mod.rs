@@ -4,6 +4,7 @@ mod asked;
 mod entry;
 mod pages;
 mod slot;
+mod words;
 
 use std::{collections::HashSet, sync::Arc};
 
