@@ -9,8 +9,10 @@ mod bin;
 mod bin_tests;
 mod claims;
 mod clock;
+mod content;
 mod cut_off;
 mod deliveries;
+mod dictionary;
 #[cfg(test)]
 mod emptiness_tests;
 mod error;
@@ -19,20 +21,25 @@ mod filter;
 mod finish;
 mod first_key;
 mod fold;
+mod form;
 mod found_provider;
 mod gaps;
 mod give_up;
 mod glance;
+mod indexing;
 mod letters;
 mod list;
 #[cfg(test)]
 mod list_tests;
+mod matching;
 mod nearby;
 mod new_event;
 mod now;
 mod order_key;
 mod others;
 mod owner;
+mod packing;
+mod press;
 #[cfg(test)]
 mod queue_story;
 #[cfg(test)]
@@ -48,6 +55,7 @@ mod resolve;
 mod retry;
 mod routes;
 mod routing;
+mod row;
 mod rows;
 #[cfg(test)]
 mod samples;
@@ -68,6 +76,7 @@ mod writer;
 mod writer_tests;
 
 pub use claims::{Claimed, Claiming, Next};
+pub use dictionary::Dictionary;
 pub use error::InboxError;
 pub use events::Shown;
 pub use filter::Filter;
@@ -75,10 +84,13 @@ pub use finish::{Finish, Finished};
 pub use first_key::{KeyTerms, SingleUse};
 pub use gaps::{Gap, GapPage};
 pub use glance::{EventRef, Listed};
+pub use indexing::{ChangeNote, Indexable, Unindexed};
 pub use letters::Sequence;
 pub use list::Page;
+pub use matching::{Notes, Part};
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
+pub use packing::{Packer, Packing};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;
