@@ -268,3 +268,35 @@ async fn what_is_removed_leaves_the_file_and_its_log() {
     let begins = "SELECT count(*) FROM gram WHERE id & 0xFFFF00 = 0xC2A700";
     assert_eq!(db.query_row(begins, [], |row| row.get(0)), Ok(0));
 }
+
+#[tokio::test]
+async fn who_only_looks_sees_what_another_process_writes_and_makes_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let looking = Index::look(folder.path(), "a");
+    assert!(looking.candidates(&Query::default(), 0..9, 9).await.is_err());
+    let index = Index::open(folder.path(), "a").unwrap();
+    fill(&index, 5);
+    assert_eq!(found(&looking, &path("/special/1")).await, [1]);
+    assert!(matches!(looking.write(Vec::new(), None), Err(IndexError::Closed)));
+    assert!(matches!(looking.rebuild().await, Err(IndexError::Closed)));
+
+    index.rebuild().await.unwrap();
+    assert_eq!(looking.state().await.unwrap().events, 0);
+    fill(&index, 5);
+    assert_eq!(found(&looking, &path("/special/1")).await, [1]);
+    assert!(Index::look(folder.path(), "b").state().await.is_err());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_may_read_the_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Index::look(folder.path(), "a").state().await.is_err());
+    let index = Index::open(folder.path(), "a").unwrap();
+    fill(&index, 5);
+    for name in ["search.db", "search.db-wal", "search.db-shm"] {
+        let mode = fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name}");
+    }
+}
