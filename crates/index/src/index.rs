@@ -4,7 +4,7 @@ use std::{
     ops::Range,
     path::Path,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicI64, Ordering},
     },
 };
@@ -26,8 +26,9 @@ use crate::{
 
 /// The search index of an inbox. Clones share it.
 ///
-/// One process has it open at a time, and one thread at a time writes. Searches go on meanwhile. What the index can't
-/// tell of an event counts as found, so a search finds at least what it should, and its caller verifies each candidate.
+/// One process [opens](Self::open) it to write; others may [look](Self::look) into it. One thread at a time writes, and
+/// searches go on meanwhile. What the index can't tell of an event counts as found, so a search finds at least what it
+/// should, and its caller verifies each candidate.
 #[derive(Clone)]
 pub struct Index {
     shared: Arc<Shared>,
@@ -36,10 +37,11 @@ pub struct Index {
 struct Shared {
     path: Arc<Path>,
     inbox: String,
+    /// `None` if this process only looks, or if the index was closed.
     writer: Mutex<Option<Writer>>,
-    readers: RwLock<Readers<IndexError>>,
-    /// Held while the file is replaced.
-    replacing: tokio::sync::Mutex<()>,
+    readers: Readers<IndexError>,
+    /// Taken alone while the index is made anew, and together by those who read.
+    anew: tokio::sync::RwLock<()>,
     done: AtomicI64,
 }
 
@@ -56,26 +58,38 @@ impl From<Connection> for Writer {
 }
 
 impl Index {
-    /// Opens the index `search.db` in a folder, and makes it if it is missing. A file that belongs to another inbox, has
-    /// another format or is damaged is thrown away. `inbox` is what tells inboxes apart.
+    /// Opens the index `search.db` in a folder to write it, and makes it if it is missing. What belongs to another inbox,
+    /// has another format or is damaged is thrown away. `inbox` is what tells inboxes apart.
     ///
     /// # Errors
     /// Fails if the system refuses to make or open the file.
     pub fn open(directory: &Path, inbox: &str) -> Result<Self, IndexError> {
-        let path: Arc<Path> = directory.join("search.db").into();
+        let path = directory.join("search.db");
         let db = schema::open(&path, inbox)?;
-        let shared = Shared {
-            done: schema::done(&db)?.into(),
-            inbox: inbox.to_owned(),
-            writer: Mutex::new(Some(db.into())),
-            readers: RwLock::new(Readers::new(Arc::clone(&path))),
-            replacing: tokio::sync::Mutex::default(),
-            path,
-        };
-        Ok(Self { shared: Arc::new(shared) })
+        let done = schema::done(&db)?;
+        Ok(Self::new(&path, inbox, Some(db.into()), done))
     }
 
-    /// Returns the sequence number up to which all events are in the index.
+    /// Opens the index that another process writes, or will write. It is only read: whatever would change it fails with
+    /// [`IndexError::Closed`]. As long as it can't be read, so do searches.
+    pub fn look(directory: &Path, inbox: &str) -> Self {
+        Self::new(&directory.join("search.db"), inbox, None, 0)
+    }
+
+    fn new(path: &Path, inbox: &str, writer: Option<Writer>, done: i64) -> Self {
+        let path: Arc<Path> = path.into();
+        let shared = Shared {
+            inbox: inbox.to_owned(),
+            writer: Mutex::new(writer),
+            readers: Readers::new(Arc::clone(&path)),
+            anew: tokio::sync::RwLock::default(),
+            done: done.into(),
+            path,
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Returns the sequence number up to which all events are in the index, as far as this process has written it.
     pub fn done(&self) -> i64 {
         self.shared.done.load(Ordering::Acquire)
     }
@@ -91,11 +105,12 @@ impl Index {
     pub fn write(&self, entries: Vec<Entry>, whole: Option<Range<i64>>) -> Result<i64, IndexError> {
         let mut writer = self.writer();
         let Writer { db, next, .. } = writer.as_mut().ok_or(IndexError::Closed)?;
-        let mut done = self.done();
-        if let Some(whole) = whole.filter(|whole| whole.start <= done + 1) {
-            done = done.max(whole.end - 1);
-        }
+        let mut done = 0;
         transact(db, |db| {
+            done = schema::done(db)?;
+            if let Some(whole) = whole.filter(|whole| whole.start <= done + 1) {
+                done = done.max(whole.end - 1);
+            }
             write::write(db, next, entries)?;
             schema::set_done(db, done)
         })?;
@@ -125,23 +140,18 @@ impl Index {
         tidy::step(db, log)
     }
 
-    /// Throws everything away and begins with an empty file. Searches that run end as if nothing had happened; later
-    /// ones find what has been written since.
+    /// Throws everything away and begins anew. Searches wait meanwhile, and then find what has been written since.
     ///
     /// # Errors
-    /// Fails if the system refuses to delete or make the file. Then the index stays closed until this succeeds.
+    /// Fails if the system refuses to change the file, or if the index was closed. After a failure it is closed.
     pub async fn rebuild(&self) -> Result<(), IndexError> {
-        let _replacing = self.shared.replacing.lock().await;
-        self.readers().close().await;
+        let _alone = self.shared.anew.write().await;
         let index = self.clone();
         blocking(move || {
-            let Shared { path, inbox, .. } = &*index.shared;
             let mut writer = index.writer();
-            *writer = None;
-            *writer = Some(schema::begin_anew(path, inbox)?.into());
+            drop(writer.take().ok_or(IndexError::Closed)?);
+            *writer = Some(schema::begin_anew(&index.shared.path, &index.shared.inbox)?.into());
             index.shared.done.store(0, Ordering::Release);
-            let fresh = Readers::new(Arc::clone(path));
-            *index.shared.readers.write().unwrap_or_else(PoisonError::into_inner) = fresh;
             Ok(())
         })
         .await
@@ -197,7 +207,7 @@ impl Index {
 
     /// Waits for running searches and closes the file. Everything fails with [`IndexError::Closed`] from then on.
     pub async fn close(&self) {
-        self.readers().close().await;
+        self.shared.readers.close().await;
         let index = self.clone();
         let close = move || {
             *index.writer() = None;
@@ -206,27 +216,26 @@ impl Index {
         let _closed = blocking(close).await; // fails only if the runtime ends
     }
 
-    /// Reads in one snapshot. If the file was replaced just now, reads the new one.
+    /// Reads in one snapshot of the file.
     async fn read<T: Send + 'static>(
         &self,
-        read: impl Fn(&Connection) -> Result<T, IndexError> + Clone + Send + 'static,
+        read: impl FnOnce(&Connection) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, IndexError> {
-        let answer = self.readers().read(read.clone()).await;
-        match answer {
-            Err(IndexError::Closed) => {
-                drop(self.shared.replacing.lock().await); // waits for the new file
-                self.readers().read(read).await
-            }
-            answer => answer,
+        let _together = self.shared.anew.read().await;
+        // A reader would make the file, and let others read it.
+        if !self.shared.path.exists() {
+            return Err(IndexError::Closed);
         }
+        let index = self.clone();
+        let checked = move |db: &Connection| {
+            // A process that only looks may see a file that is being made anew.
+            if schema::is_usable(db, &index.shared.inbox)? { read(db) } else { Err(IndexError::Closed) }
+        };
+        self.shared.readers.read(checked).await
     }
 
     fn writer(&self) -> MutexGuard<'_, Option<Writer>> {
         self.shared.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn readers(&self) -> Readers<IndexError> {
-        self.shared.readers.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

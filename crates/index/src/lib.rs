@@ -13,7 +13,6 @@ mod error;
 mod evaluate;
 mod grams;
 mod index;
-mod like;
 mod lookup;
 mod plan;
 mod postings;

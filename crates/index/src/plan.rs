@@ -75,8 +75,7 @@ impl Plan {
     pub(crate) fn new(db: &Connection, query: &Query) -> Result<Self, IndexError> {
         let mut clauses = query.terms.iter().map(|term| clause(db, term)).collect::<Result<Vec<_>, _>>()?;
         // Events in the bin are found only by who asks for them.
-        let mut tests = query.terms.iter().flat_map(|term| &term.any);
-        if !tests.any(|test| *test == Test::Is(Mark::Deleted)) {
+        if !query.wants_deleted() {
             clauses.push(Clause { negated: true, any: vec![Wish::Marked(bit(Mark::Deleted))] });
         }
         clauses.sort_by_key(|clause| clause.any.iter().any(|wish| matches!(wish, Wish::Text(_))));

@@ -103,8 +103,8 @@ fn checked(id: i64, mut data: Vec<u8>) -> Result<Vec<u8>, IndexError> {
     if checksum(id, &data) == sum { Ok(data) } else { Err(damaged()) }
 }
 
-/// The id is part of the sum, so that a row is not taken for another one.
-fn checksum(id: i64, data: &[u8]) -> [u8; 4] {
+/// Returns the checksum of a row. The id is part of it, so that a row is not taken for another one.
+pub(crate) fn checksum(id: i64, data: &[u8]) -> [u8; 4] {
     let mut sum = crc32fast::Hasher::new();
     sum.update(&id.to_le_bytes());
     sum.update(data);

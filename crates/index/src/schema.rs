@@ -6,7 +6,7 @@ use std::{
 };
 
 use hookmitt_sqlite::PrepareError;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, config::DbConfig, params};
 
 use crate::error::IndexError;
 
@@ -19,14 +19,14 @@ const SCHEMA: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
     CREATE TABLE chunk (id INTEGER PRIMARY KEY, events INTEGER NOT NULL, gone INTEGER NOT NULL);
     CREATE TABLE part (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
-    CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL, uses INTEGER NOT NULL);
+    CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL, uses INTEGER NOT NULL, sum BLOB NOT NULL);
     CREATE UNIQUE INDEX word_text ON word (id >> 32, text);
     CREATE TABLE run (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
     CREATE TABLE gram (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
     PRAGMA user_version = 1;
 ";
 
-/// Opens the writer's connection. A file that belongs to another inbox, has another format or is damaged is made anew.
+/// Opens the writer's connection. What belongs to another inbox, has another format or is damaged is made anew.
 pub(crate) fn open(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
     if let Ok(db) = opened(path, inbox)
         && is_usable(&db, inbox).unwrap_or(false)
@@ -36,15 +36,31 @@ pub(crate) fn open(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
     begin_anew(path, inbox)
 }
 
-/// Deletes the file, which nobody may have open, and makes an empty one.
+/// Empties the file, whatever is in it. Those who have it open see that, too, which they wouldn't if it were replaced.
 pub(crate) fn begin_anew(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
+    if emptied(path).is_err() {
+        remove(path)?;
+    }
+    opened(path, inbox)
+}
+
+fn emptied(path: &Path) -> Result<(), IndexError> {
+    let db = hookmitt_sqlite::durable(path)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, true)?;
+    let emptied = db.execute_batch("VACUUM");
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, false)?;
+    emptied?;
+    Ok(db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?)
+}
+
+fn remove(path: &Path) -> Result<(), IndexError> {
     for suffix in ["-wal", "-shm", ""] {
         match fs::remove_file(beside(path, suffix)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refused(path, error)),
             _ => {}
         }
     }
-    opened(path, inbox)
+    Ok(())
 }
 
 /// Returns the path of a file that SQLite keeps beside another one.
@@ -72,12 +88,12 @@ fn opened(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
     Ok(db)
 }
 
-fn is_usable(db: &Connection, inbox: &str) -> Result<bool, IndexError> {
-    let text = |key: &str| -> rusqlite::Result<Option<String>> {
-        db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
-    };
-    let counted: i64 = db.query_row("SELECT count(*) FROM chunk", [], |row| row.get(0))?;
-    Ok(text("format")?.as_deref() == Some(FORMAT) && text("inbox")?.as_deref() == Some(inbox) && counted >= 0)
+/// Whether the file is an index of this inbox in our format.
+pub(crate) fn is_usable(db: &Connection, inbox: &str) -> Result<bool, IndexError> {
+    const SQL: &str =
+        "SELECT count(*) FROM meta WHERE (key, value) IN (VALUES ('format', ?1), ('inbox', ?2))";
+    let known: i64 = db.prepare_cached(SQL)?.query_row([FORMAT, inbox], |row| row.get(0))?;
+    Ok(known == 2)
 }
 
 /// Returns the sequence number up to which all events are in the index.

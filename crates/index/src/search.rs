@@ -5,14 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookmitt_search::{Query, WordKey};
+use hookmitt_search::{Query, WordKey, fold};
 use rusqlite::Connection;
 
 use crate::{
     chunk,
     error::IndexError,
     evaluate::{Found, Searched, slots},
-    like::folded,
     lookup::Lookup,
     plan::{Plan, column_of},
     schema, words,
@@ -120,9 +119,9 @@ pub(crate) fn words(
     part: &str,
     limit: usize,
 ) -> Result<Vec<(String, u64)>, IndexError> {
-    let (mut uses, part) = (std::collections::HashMap::<String, u64>::new(), folded(part));
+    let (mut uses, part) = (std::collections::HashMap::<String, u64>::new(), fold(part));
     words::each(db, column_of(key), |_, set, count| {
-        for word in words::split(set).filter(|word| folded(word).contains(&part)) {
+        for word in words::split(set).filter(|word| fold(word).contains(&part)) {
             *uses.entry(word.to_owned()).or_default() += count;
         }
     })?;

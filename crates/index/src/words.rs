@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{column::Column, error::IndexError};
+use crate::{column::Column, error::IndexError, rows};
 
 /// The number that stands for no word.
 pub(crate) const ABSENT: i64 = 0;
@@ -110,12 +110,14 @@ impl<'a> Words<'a> {
             Some(next) => *next,
             None => last(self.db, column)? + 1,
         };
-        let mut add =
-            self.db.prepare_cached("INSERT OR IGNORE INTO word (id, text, uses) VALUES (?1, ?2, 0)")?;
+        let mut add = self
+            .db
+            .prepare_cached("INSERT OR IGNORE INTO word (id, text, uses, sum) VALUES (?1, ?2, 0, ?3)")?;
         for tried in first..first + TRIES {
             let number = FIRST + (tried - FIRST) % MOST;
             self.next.insert(column, number + 1);
-            if add.execute(params![id(column, number), word])? == 1 {
+            let id = id(column, number);
+            if add.execute(params![id, word, rows::checksum(id, word.as_bytes())])? == 1 {
                 return Ok(number);
             }
         }
@@ -129,13 +131,15 @@ pub(crate) fn each(
     column: Column,
     mut each: impl FnMut(i64, &str, u64),
 ) -> Result<(), IndexError> {
-    const SQL: &str = "SELECT id, text, uses FROM word WHERE id BETWEEN ?1 AND ?2";
+    const SQL: &str = "SELECT id, text, uses, sum FROM word WHERE id BETWEEN ?1 AND ?2";
     let mut statement = db.prepare_cached(SQL)?;
-    let mut rows = statement.query([id(column, FIRST), id(column, FIRST + MOST)])?;
-    while let Some(row) = rows.next()? {
-        let word =
-            row.get_ref(1)?.as_str().map_err(|_| IndexError::Damaged("a word is no text".to_owned()))?;
-        each(number(row.get(0)?), word, row.get(2)?);
+    let mut found = statement.query([id(column, FIRST), id(column, FIRST + MOST)])?;
+    while let Some(row) = found.next()? {
+        let (id, word, sum) = (row.get(0)?, row.get_ref(1)?.as_str(), row.get_ref(3)?.as_blob());
+        let is_whole = |word: &&str| sum.is_ok_and(|sum| sum == rows::checksum(id, word.as_bytes()));
+        let word = word.ok().filter(is_whole);
+        let word = word.ok_or_else(|| IndexError::Damaged(format!("word {id} is not what was written")))?;
+        each(number(id), word, row.get(2)?);
     }
     Ok(())
 }

@@ -150,42 +150,24 @@ fn queries() -> impl Strategy<Value = Query> {
         .prop_map(|terms| Query { terms })
 }
 
-fn folded(text: &str) -> String {
-    Text::new(text).folded().to_owned()
-}
-
-fn is_like(pattern: &str, word: &str) -> bool {
-    match (pattern.chars().next(), word.chars().next()) {
-        (None, None) => true,
-        (Some('*'), _) => {
-            is_like(&pattern[1..], word)
-                || word.chars().next().is_some_and(|first| is_like(pattern, &word[first.len_utf8()..]))
-        }
-        (Some(a), Some(b)) => a == b && is_like(&pattern[a.len_utf8()..], &word[b.len_utf8()..]),
-        _ => false,
+fn word_holds(key: WordKey, pattern: &Pattern, entry: &Entry) -> bool {
+    let finds = |word: &str| pattern.finds(key, word);
+    match key {
+        WordKey::Source => finds(&entry.source),
+        WordKey::Type => entry.event_type.as_deref().is_some_and(finds),
+        WordKey::Provider => entry.provider.as_deref().is_some_and(finds),
+        WordKey::Target => entry.targets.iter().any(|target| finds(target)),
+        WordKey::Method => finds(&entry.method),
+        WordKey::Path => finds(&entry.path),
+        WordKey::Tag => entry.tags.iter().any(|tag| finds(tag)),
     }
-}
-
-fn word_holds(key: WordKey, pattern: &str, entry: &Entry) -> bool {
-    let (words, patterns) = match key {
-        WordKey::Source => (vec![entry.source.clone()], vec![pattern.to_owned()]),
-        WordKey::Type => {
-            (entry.event_type.iter().cloned().collect(), vec![pattern.to_owned(), format!("{pattern}.*")])
-        }
-        WordKey::Provider => (entry.provider.iter().cloned().collect(), vec![pattern.to_owned()]),
-        WordKey::Target => (entry.targets.clone(), vec![format!("*{pattern}*")]),
-        WordKey::Method => (vec![entry.method.clone()], vec![pattern.to_owned()]),
-        WordKey::Path => (vec![entry.path.clone()], vec![pattern.to_owned()]),
-        WordKey::Tag => (entry.tags.clone(), vec![pattern.to_owned()]),
-    };
-    words.iter().any(|word| patterns.iter().any(|pattern| is_like(&folded(pattern), &folded(word))))
 }
 
 fn holds(test: &Test, Made { entry, marks }: &Made) -> bool {
     let within = |span: &Span, value: u64| (span.min..=span.max).contains(&value);
     match test {
         Test::Text(text) => entry.text.as_deref().is_some_and(|found| found.contains(text.folded())),
-        Test::Word(key, pattern) => word_holds(*key, pattern.as_str(), entry),
+        Test::Word(key, pattern) => word_holds(*key, pattern, entry),
         Test::Verdict(verdict) => entry.verdict == *verdict,
         Test::Status(status) => entry.status == *status,
         Test::Via(via) => entry.via == *via,
@@ -207,9 +189,7 @@ fn holds(test: &Test, Made { entry, marks }: &Made) -> bool {
 }
 
 fn finds(query: &Query, made: &Made) -> bool {
-    let mut tests = query.terms.iter().flat_map(|term| &term.any);
-    let asks_for_bin = tests.any(|test| *test == Test::Is(Mark::Deleted));
-    (asks_for_bin || !made.marks.contains(&Mark::Deleted))
+    (query.wants_deleted() || !made.marks.contains(&Mark::Deleted))
         && query.terms.iter().all(|term| term.negated != term.any.iter().any(|test| holds(test, made)))
 }
 
