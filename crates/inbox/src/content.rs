@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use hookmitt_event::HeaderLines;
-use rusqlite::{Connection, Row, types::ValueRef};
+use rusqlite::{Connection, Row, functions::FunctionFlags, types::ValueRef};
 
 use crate::{InboxError, dictionary, form};
 
@@ -47,6 +47,30 @@ fn bytes(db: &Connection, row: &Row<'_>, column: usize) -> Result<Vec<u8>, Inbox
     }
     let dictionary: Option<i64> = row.get(1)?;
     form::bytes(stored, dictionary.map(|id| dictionary::prepared(db, id)).transpose()?)
+}
+
+/// Returns the SQL for the header lines and the body of an event as text. It needs a connection that was
+/// [taught](teach).
+pub(crate) fn text_sql(event: &str) -> String {
+    format!(
+        "coalesce((SELECT CAST(headers AS TEXT) || ' ' || CAST(body AS TEXT) FROM raw WHERE seq = {event}.seq),
+        (SELECT CAST(unpacked(p.headers, d.id, d.data) AS TEXT) || ' ' ||
+            CAST(unpacked(p.body, d.id, d.data) AS TEXT)
+            FROM packed p LEFT JOIN dictionary d ON d.id = p.dictionary WHERE p.seq = {event}.seq),
+        CAST({event}.headers AS TEXT) || ' ' || CAST({event}.body AS TEXT))"
+    )
+}
+
+/// Teaches a connection `unpacked(form, dictionary, data)`, which [`text_sql`] calls.
+pub(crate) fn teach(db: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    db.create_scalar_function("unpacked", 3, flags, |values| {
+        let failed = |why: InboxError| rusqlite::Error::UserFunctionError(why.into());
+        let dictionary = values.get::<Option<i64>>(1)?;
+        let dictionary =
+            dictionary.map(|id| dictionary::prepared_from(id, || Ok(values.get(2)?))).transpose();
+        form::bytes(values.get_raw(0).as_blob()?, dictionary.map_err(failed)?).map_err(failed)
+    })
 }
 
 /// Reads header lines as they are stored.

@@ -9,7 +9,7 @@ use hookmitt_event::{EventId, EventStatus, TargetKind, Timestamp, Verdict};
 use rusqlite::Connection;
 
 use crate::{
-    Filter, Inbox, InboxError, SourceSettings, TargetSettings, View, batch::Batch, bin::set_deleted,
+    Filter, Inbox, InboxError, SourceSettings, TargetSettings, View, batch::Batch, bin::set_deleted, content,
     list::look, samples, stats,
 };
 
@@ -53,6 +53,7 @@ impl Story {
             inbox.write(binned).await.unwrap();
         }
         let mut db = hookmitt_sqlite::reader(&inbox.path()).unwrap();
+        content::teach(&db).unwrap();
         let steps = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&steps);
         let step = move || {

@@ -3,7 +3,7 @@
 use hookmitt_event::{EventStatus, Timestamp, Verdict};
 use rusqlite::ToSql;
 
-use crate::{View, deliveries::STATUS_RANK, rows::FOLDS};
+use crate::{View, content, deliveries::STATUS_RANK, rows::FOLDS};
 
 /// Which events are wanted. A condition that is absent is not checked.
 #[derive(Clone, Debug, Default)]
@@ -137,9 +137,8 @@ pub(crate) fn rank(event: &str) -> String {
 fn texts(e: &str) -> String {
     format!(
         "coalesce({e}.type, '') || ' ' || coalesce({e}.title, '') || ' ' || {e}.path || ' ' ||
-        coalesce({e}.query, '') || ' ' || coalesce(
-            (SELECT CAST(headers AS TEXT) || ' ' || CAST(body AS TEXT) FROM raw WHERE seq = {e}.seq),
-            CAST({e}.headers AS TEXT) || ' ' || CAST({e}.body AS TEXT))"
+        coalesce({e}.query, '') || ' ' || {}",
+        content::text_sql(e)
     )
 }
 

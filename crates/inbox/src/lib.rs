@@ -37,6 +37,8 @@ mod order_key;
 mod others;
 mod owner;
 mod packing;
+#[cfg(test)]
+mod packing_tests;
 mod press;
 #[cfg(test)]
 mod queue_story;

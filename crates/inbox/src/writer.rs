@@ -14,6 +14,7 @@ use tokio::sync::{oneshot, watch};
 use crate::{
     InboxError,
     batch::{Arriving, Batch},
+    content,
     now::{self, Now},
     others,
     routes::Routes,
@@ -53,7 +54,7 @@ impl Inbox {
         let jobs = writer.start("inbox-writer").map_err(open_failed)?;
         let others = others::watch(&path, jobs.ended())?;
         let path: Arc<Path> = path.into();
-        let readers = Readers::new(Arc::clone(&path));
+        let readers = Readers::with(Arc::clone(&path), content::teach);
         Ok(Self { jobs, readers, commits, others, path, clock, owner: Arc::default() })
     }
 

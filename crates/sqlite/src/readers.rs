@@ -22,6 +22,9 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// each of which may have a large body.
 const STEPS: i32 = 250;
 
+/// What is done with each connection before its first read.
+type Prepare = fn(&Connection) -> rusqlite::Result<()>;
+
 /// The file was closed.
 #[derive(Clone, Copy, Debug)]
 pub struct Closed;
@@ -32,21 +35,28 @@ pub struct Readers<E> {
     path: Arc<Path>,
     turns: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Connection>>>,
+    prepare: Prepare,
     error: PhantomData<fn() -> E>,
 }
 
 impl<E> Clone for Readers<E> {
     fn clone(&self) -> Self {
-        let Self { path, turns, idle, error } = self;
-        Self { path: Arc::clone(path), turns: Arc::clone(turns), idle: Arc::clone(idle), error: *error }
+        let Self { path, turns, idle, prepare, error } = self;
+        let (path, turns, idle) = (Arc::clone(path), Arc::clone(turns), Arc::clone(idle));
+        Self { path, turns, idle, prepare: *prepare, error: *error }
     }
 }
 
 impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
     /// Makes the readers of a file that was prepared.
     pub fn new(path: Arc<Path>) -> Self {
+        Self::with(path, |_| Ok(()))
+    }
+
+    /// Like [`new`](Self::new), and does `prepare` with each connection before its first read.
+    pub fn with(path: Arc<Path>, prepare: fn(&Connection) -> rusqlite::Result<()>) -> Self {
         let turns = Arc::new(Semaphore::new(READERS as usize));
-        Self { path, turns, idle: Arc::default(), error: PhantomData }
+        Self { path, turns, idle: Arc::default(), prepare, error: PhantomData }
     }
 
     /// Runs `read` on a blocking thread, in one snapshot of the file. A read that takes longer than a second is
@@ -104,7 +114,12 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
 
     fn take(&self) -> rusqlite::Result<Connection> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| file::reader(&self.path), Ok)
+        if let Some(db) = idle {
+            return Ok(db);
+        }
+        let db = file::reader(&self.path)?;
+        (self.prepare)(&db)?;
+        Ok(db)
     }
 }
 
