@@ -71,10 +71,10 @@ async fn burst(capture: SocketAddr, random: &mut SmallRng) -> Ledger {
     posts.join_all().await.into_iter().collect()
 }
 
-/// Returns a body that can be compressed, or one that can't.
+/// Returns a body that can be compressed, or one that can't but isn't so large that it stays where it is.
 fn body(random: &mut SmallRng) -> Vec<u8> {
     if random.random_ratio(1, 10) {
-        let mut bytes = vec![0; random.random_range(0..100_000)];
+        let mut bytes = vec![0; random.random_range(0..50_000)];
         random.fill_bytes(&mut bytes);
         return bytes;
     }
