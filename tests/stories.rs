@@ -58,6 +58,7 @@ mod stories {
     mod named;
     mod order;
     mod own_scheme;
+    mod packing;
     mod pages;
     #[cfg(target_os = "linux")] // lists processes in /proc
     mod planted;

@@ -39,6 +39,8 @@ mod order_key;
 mod others;
 mod owner;
 mod packing;
+#[cfg(test)]
+mod packing_tests;
 mod press;
 #[cfg(test)]
 mod queue_story;

@@ -69,6 +69,12 @@ fn close_to_others(_: &Path) -> std::io::Result<()> {
     Ok(()) // the access list of the user's own folder keeps it private
 }
 
+/// Returns the migrations that lead to an earlier schema.
+#[cfg(test)]
+pub(crate) fn earlier(schema: usize) -> &'static [&'static str] {
+    &MIGRATIONS[..schema]
+}
+
 #[cfg(test)]
 mod tests {
     use rusqlite::Connection;

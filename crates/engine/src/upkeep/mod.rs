@@ -39,13 +39,13 @@ fn chore<F: Future<Output = ()> + Send + 'static>(
     });
 }
 
-/// Runs a chore whenever this process delivers. It is dropped between two of its awaits when another process takes over.
+/// Runs a chore whenever this process delivers. The chore is dropped, at an await, when another process takes over.
 async fn while_owner<F: Future<Output = ()>>(mut owner: watch::Receiver<bool>, chore: impl Fn() -> F) {
     let mut gone = owner.clone();
     while owner.wait_for(|owner| *owner).await.is_ok() {
         tokio::select! {
             () = chore() => return,
-            _ = gone.wait_for(|owner| !*owner) => {}
+            taken_over = gone.wait_for(|owner| !*owner) => if taken_over.is_err() { return },
         }
     }
 }
@@ -81,5 +81,43 @@ impl Progress {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_chore_runs_only_while_this_process_delivers() {
+        let (delivers, owner) = watch::channel(false);
+        let (begun, running) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let chore = || async {
+            struct Runs<'a>(&'a AtomicUsize);
+            impl Drop for Runs<'_> {
+                fn drop(&mut self) {
+                    self.0.fetch_sub(1, Ordering::SeqCst);
+                }
+            }
+            begun.fetch_add(1, Ordering::SeqCst);
+            running.fetch_add(1, Ordering::SeqCst);
+            let _runs = Runs(&running);
+            std::future::pending().await
+        };
+        let counts = || (begun.load(Ordering::SeqCst), running.load(Ordering::SeqCst));
+        let story = async {
+            for (owns, expected) in [(false, (0, 0)), (true, (1, 1)), (false, (1, 0)), (true, (2, 1))] {
+                delivers.send_replace(owns);
+                for _ in 0..10 {
+                    tokio::task::yield_now().await;
+                }
+                assert_eq!(counts(), expected, "{owns}");
+            }
+            drop(delivers);
+        };
+        tokio::join!(while_owner(owner, chore), story);
+        assert_eq!(counts(), (2, 0), "it ends with the engine");
     }
 }
