@@ -30,6 +30,7 @@ use crate::{
     tasks::Tasks,
     tunnels::{Register, Runner, Tunnels},
     unencrypted::Unencrypted,
+    upkeep,
     verdicts::{Verdicts, explain_new, judge_as_keys_come},
 };
 
@@ -133,6 +134,7 @@ impl Engine {
         explain_new(&engine.verdicts);
         judge_as_keys_come(&engine.verdicts, fetching, waits_for_key);
         engine.secrets.await_keychain();
+        upkeep::begin(&engine.base, &engine.owner_lock.watch());
         Ok(engine)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! [`Engine`] consists of parts, each of which gets only what it needs. `base` (inbox, clock, tasks) is beneath all of
 //! them; then come `settings`, `judging`, `confirmation`, `verdicts`, `capture`, `delivery`, `manage`, `replay`,
-//! `fixtures`, `tunnels`. `search` stands on `base` alone.
+//! `fixtures`, `tunnels`. `search` and `upkeep` stand on `base` alone.
 
 mod base;
 #[cfg(test)]
@@ -26,6 +26,7 @@ mod settings;
 mod tasks;
 mod tunnels;
 mod unencrypted;
+mod upkeep;
 mod verdicts;
 
 pub use capture::CapturePort;

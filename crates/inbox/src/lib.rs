@@ -9,8 +9,10 @@ mod bin;
 mod bin_tests;
 mod claims;
 mod clock;
+mod content;
 mod cut_off;
 mod deliveries;
+mod dictionary;
 #[cfg(test)]
 mod emptiness_tests;
 mod error;
@@ -19,6 +21,7 @@ mod filter;
 mod finish;
 mod first_key;
 mod fold;
+mod form;
 mod found_provider;
 mod gaps;
 mod give_up;
@@ -35,6 +38,8 @@ mod now;
 mod order_key;
 mod others;
 mod owner;
+mod packing;
+mod press;
 #[cfg(test)]
 mod queue_story;
 #[cfg(test)]
@@ -71,6 +76,7 @@ mod writer;
 mod writer_tests;
 
 pub use claims::{Claimed, Claiming, Next};
+pub use dictionary::Dictionary;
 pub use error::InboxError;
 pub use events::Shown;
 pub use filter::Filter;
@@ -84,6 +90,7 @@ pub use list::Page;
 pub use matching::Part;
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
+pub use packing::{Packer, Packing};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;

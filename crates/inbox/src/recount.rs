@@ -152,7 +152,7 @@ fn counted(db: &Connection) -> Stats {
     let place = |place: i64| usize::try_from(place).unwrap();
     for (verdict, count, duplicates, bytes) in rows(
         "SELECT verdict, count(*), count(duplicate_of),
-        coalesce(sum(length(body)), 0) FROM event WHERE deleted_at IS NULL GROUP BY verdict ORDER BY verdict",
+        coalesce(sum(length(raw.body)), 0) FROM event JOIN raw USING (seq) WHERE deleted_at IS NULL GROUP BY verdict ORDER BY verdict",
     ) {
         stats.verdicts.push((Verdict::ALL[place(verdict)].0, count));
         stats.events += count;

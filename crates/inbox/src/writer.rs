@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicI64},
+    time::Duration,
 };
 
 use hookmitt_clock::{Clock, StoreClock};
@@ -102,6 +103,18 @@ impl Inbox {
         mut work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
         self.jobs.write_now(weight, move |db, desk| work(&mut desk.batch(db))).await
+    }
+}
+
+impl Inbox {
+    /// Waits until no job waits for the writer, at most for `patience`.
+    pub(crate) async fn rests(&self, patience: Duration, look_every: Duration) {
+        let rests = async {
+            while self.jobs.waiting() > 0 {
+                tokio::time::sleep(look_every).await;
+            }
+        };
+        let _rested = tokio::time::timeout(patience, rests).await;
     }
 }
 

@@ -103,6 +103,11 @@ impl<S: State> Jobs<S> {
         answer.await.map_err(|_| Unwritten::Closed)?
     }
 
+    /// Returns how many jobs wait in the queue.
+    pub fn waiting(&self) -> usize {
+        self.queue.max_capacity() - self.queue.capacity()
+    }
+
     /// Puts a job into the queue, after waiting for a place. Jobs are written in the order in which they got a place in
     /// the queue.
     ///
