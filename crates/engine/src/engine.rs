@@ -25,7 +25,7 @@ use crate::{
     live::Live,
     manage::{DeliveredSecrets, Listeners, Secrets, Sources, Targets, TestKeys},
     replay::{Replays, Retries, Samples, WithheldHosts},
-    search::Search,
+    search::{IndexSlot, Search},
     settings::{SecretStore, Settings},
     tasks::Tasks,
     tunnels::{Register, Runner, Tunnels},
@@ -129,12 +129,15 @@ impl Engine {
         let confirmation = Arc::new(Confirmation::new(Arc::clone(&settings), network));
         let (verdicts, waits_for_key) =
             Verdicts::new(Arc::clone(&settings), Arc::clone(&confirmation), Arc::clone(&bells));
-        let engine = Arc::new(Self::joined(settings, confirmation, Arc::new(verdicts), bells, choice));
+        let index = Arc::new(IndexSlot::open(&base.data_dir, &base.inbox.instance().await?));
+        let found_by = Arc::clone(&index);
+        let engine = Self::joined(settings, confirmation, Arc::new(verdicts), bells, choice, found_by);
+        let engine = Arc::new(engine);
         engine.watch_others();
         explain_new(&engine.verdicts);
         judge_as_keys_come(&engine.verdicts, fetching, waits_for_key);
         engine.secrets.await_keychain();
-        upkeep::begin(&engine.base, &engine.owner_lock.watch());
+        upkeep::begin(&engine.base, &index, &engine.owner_lock.watch());
         Ok(engine)
     }
 
@@ -145,6 +148,7 @@ impl Engine {
         verdicts: Arc<Verdicts>,
         bells: Arc<Bells>,
         choice: StoreChoice,
+        index: Arc<IndexSlot>,
     ) -> Self {
         let base = Arc::clone(&settings.base);
         let s = || Arc::clone(&settings);
@@ -167,7 +171,7 @@ impl Engine {
             test_keys: TestKeys::new(s(), secrets.clone()),
             samples: Samples::new(s(), Arc::clone(&capture), replays.clone()),
             withheld_hosts: WithheldHosts::new(s(), replays.clone(), retries.clone()),
-            search: Search::new(Arc::clone(&base)),
+            search: Search::new(Arc::clone(&base), index),
             fixtures: Fixtures::new(s(), Arc::clone(&capture)),
             listeners: Listeners::new(s(), targets.clone(), Arc::clone(&delivery)),
             runner: Arc::new(Runner::new(tunnels.clone(), Arc::clone(&capture))),

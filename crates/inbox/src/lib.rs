@@ -87,7 +87,7 @@ pub use glance::{EventRef, Listed};
 pub use indexing::{ChangeNote, Indexable, Unindexed};
 pub use letters::Sequence;
 pub use list::Page;
-pub use matching::Part;
+pub use matching::{Notes, Part};
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
 pub use packing::{Packer, Packing};

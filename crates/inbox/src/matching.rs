@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookmitt_event::EventId;
-use hookmitt_search::{Answer, Needs, Query, Seen};
+use hookmitt_event::{EventId, TargetId};
+use hookmitt_search::{Answer, Needs, Pattern, Query, Seen, WordKey};
 use rusqlite::{Connection, Row};
 
 use crate::{
@@ -150,10 +150,13 @@ impl<'a> Matcher<'a> {
 
 /// What people have added to an event.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Notes {
-    pub(crate) note: Option<String>,
-    pub(crate) tags: Vec<String>,
-    pub(crate) pinned: bool,
+pub struct Notes {
+    /// The note.
+    pub note: Option<String>,
+    /// The tags.
+    pub tags: Vec<String>,
+    /// Whether the event is pinned.
+    pub pinned: bool,
 }
 
 pub(crate) fn notes(db: &Connection, seq: i64) -> Result<Notes, InboxError> {
@@ -169,6 +172,25 @@ fn targets(db: &Connection, seq: i64) -> Result<Vec<String>, InboxError> {
     let mut select = db.prepare_cached(SQL)?;
     let found = select.query_map([seq], |row| row.get(0))?;
     Ok(found.collect::<Result<_, _>>()?)
+}
+
+impl Inbox {
+    /// Returns the targets whose URLs a pattern finds, removed ones included, because events were bound to them.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn targets_like(&self, pattern: Pattern) -> Result<Vec<TargetId>, InboxError> {
+        self.readers
+            .read(move |db| {
+                let mut select = db.prepare_cached("SELECT id, url FROM target")?;
+                let found =
+                    select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get::<_, String>(1)?)))?;
+                let all: Vec<_> = found.collect::<Result<_, _>>()?;
+                let like = all.into_iter().filter(|(_, url)| pattern.finds(WordKey::Target, url));
+                Ok(like.map(|(id, _)| id).collect())
+            })
+            .await
+    }
 }
 
 /// Returns the answers to an event's attempts.

@@ -199,7 +199,11 @@ impl Index {
     pub async fn close(&self) {
         self.readers().close().await;
         let index = self.clone();
-        let _closed = blocking(move || Ok(*index.writer() = None)).await;
+        let close = move || {
+            *index.writer() = None;
+            Ok(())
+        };
+        let _closed = blocking(close).await; // fails only if the runtime ends
     }
 
     /// Reads in one snapshot. If the file was replaced just now, reads the new one.

@@ -9,7 +9,6 @@ use crate::{
     column::Column,
     entry::bit,
     error::IndexError,
-    like::is_like,
     words::{self, ANY},
 };
 
@@ -116,8 +115,8 @@ fn word(db: &Connection, key: WordKey, pattern: &Pattern) -> Result<Wish, IndexE
     let (column, mut numbers) = (column_of(key), Numbers::default());
     words::each(db, column, |number, word, _| {
         let matches = match key {
-            WordKey::Target | WordKey::Tag => words::split(word).any(|word| is_like(key, pattern, word)),
-            _ => is_like(key, pattern, word),
+            WordKey::Target | WordKey::Tag => words::split(word).any(|word| pattern.finds(key, word)),
+            _ => pattern.finds(key, word),
         };
         if matches {
             numbers.insert(number);

@@ -2,29 +2,39 @@
 //! in itself, so that whoever delivers next can go on.
 
 mod dictionaries;
+mod indexing;
 mod packing;
 #[cfg(test)]
 mod ratio_tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt::Display, sync::Arc, time::Duration};
 
-use hookmitt_inbox::InboxError;
 use tokio::sync::watch;
 
-use crate::base::Base;
+use crate::{base::Base, search::IndexSlot};
 
 /// How long a chore waits after a step that failed, for example on a full disk.
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// Begins the chores, each of which waits until this process delivers.
-pub(crate) fn begin(base: &Arc<Base>, owner: &watch::Receiver<bool>) {
-    let (tasks, inbox) = (&base.tasks, base.inbox.clone());
-    let (stop, owner) = (tasks.stop.clone(), owner.clone());
-    tasks.keep_going("compressing events", move || {
-        let (stop, owner, inbox) = (stop.clone(), owner.clone(), inbox.clone());
+pub(crate) fn begin(base: &Arc<Base>, index: &Arc<IndexSlot>, owner: &watch::Receiver<bool>) {
+    let inbox = base.inbox.clone();
+    chore("compressing events", base, owner, move || packing::pack(inbox.clone()));
+    let (inner, index) = (Arc::clone(base), Arc::clone(index));
+    chore("indexing events", base, owner, move || indexing::index(Arc::clone(&inner), Arc::clone(&index)));
+}
+
+fn chore<F: Future<Output = ()> + Send + 'static>(
+    what: &'static str,
+    base: &Base,
+    owner: &watch::Receiver<bool>,
+    work: impl Fn() -> F + Clone + Send + Sync + 'static,
+) {
+    let (stop, owner) = (base.tasks.stop.clone(), owner.clone());
+    base.tasks.keep_going(what, move || {
+        let (stop, owner, work) = (stop.clone(), owner.clone(), work.clone());
         async move {
-            let _stopped =
-                stop.run_until_cancelled(while_owner(owner, || packing::pack(inbox.clone()))).await;
+            let _stopped = stop.run_until_cancelled(while_owner(owner, work)).await;
         }
     });
 }
@@ -53,7 +63,7 @@ impl Progress {
     }
 
     /// Takes the outcome of a step. After one that failed it waits, and returns `None`.
-    async fn after<T>(&mut self, step: Result<T, InboxError>) -> Option<T> {
+    async fn after<T, E: Display>(&mut self, step: Result<T, E>) -> Option<T> {
         match step {
             Ok(done) => {
                 if self.hindrance.take().is_some() {
