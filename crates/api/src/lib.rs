@@ -25,6 +25,7 @@ mod problem;
 mod providers;
 mod router;
 mod samples;
+mod searches;
 mod secrets;
 mod server;
 mod session;
