@@ -86,6 +86,7 @@ mod stories {
     mod respond;
     mod respond_relay;
     mod scripts;
+    mod searches;
     mod second_try;
     mod send;
     mod source_params;

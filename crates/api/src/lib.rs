@@ -26,6 +26,7 @@ mod providers;
 mod router;
 mod samples;
 mod search;
+mod searches;
 mod secrets;
 mod server;
 mod session;

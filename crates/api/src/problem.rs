@@ -30,7 +30,7 @@ pub struct Problem {
     pub setting: Option<&'static str>,
     /// Where a search is wrong, in characters from 1, if the error is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<usize>,
+    pub column: Option<u16>,
 }
 
 impl Problem {
@@ -100,7 +100,7 @@ impl From<SearchError> for Problem {
     fn from(error: SearchError) -> Self {
         let hint = error.hint().unwrap_or_default();
         let problem = Self::new(StatusCode::BAD_REQUEST, error.code(), &error.message, &hint);
-        Self { column: Some(error.column), ..problem }
+        Self { column: u16::try_from(error.column).ok(), ..problem }
     }
 }
 
@@ -115,11 +115,14 @@ fn status_of(error: &InboxError) -> StatusCode {
         InboxError::UnknownEvent(_)
         | InboxError::UnknownSource(_)
         | InboxError::UnknownTarget(_)
-        | InboxError::UnknownTunnel(_) => StatusCode::NOT_FOUND,
+        | InboxError::UnknownTunnel(_)
+        | InboxError::UnknownSearch(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
-        InboxError::SourceExists(_) | InboxError::TargetExists(_) | InboxError::TooManySources(_) => {
-            StatusCode::CONFLICT
-        }
+        InboxError::SourceExists(_)
+        | InboxError::TargetExists(_)
+        | InboxError::TooManySources(_)
+        | InboxError::SearchExists(_)
+        | InboxError::TooManySearches(_) => StatusCode::CONFLICT,
         InboxError::Full
         | InboxError::Busy
         | InboxError::Overloaded

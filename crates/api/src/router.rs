@@ -14,8 +14,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     Problem, bytes, deliveries, doctor, document, events, fixtures, handshakes, listen, live, providers,
-    samples, search, secrets, session, session::Sessions, sources, stats, targets, test_keys, tunnels,
-    verdict,
+    samples, search, searches, secrets, session, session::Sessions, sources, stats, targets, test_keys,
+    tunnels, verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -131,6 +131,8 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(fixtures::export))
         .routes(routes!(fixtures::import))
         .routes(routes!(samples::send))
+        .routes(routes!(searches::list, searches::add))
+        .routes(routes!(searches::change, searches::remove))
         .routes(routes!(live::live))
         .routes(routes!(listen::listen))
         .routes(routes!(stats::stats))

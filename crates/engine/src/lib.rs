@@ -36,8 +36,8 @@ pub use engine::{Engine, Resources};
 pub use error::EngineError;
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
-    EventRef, Filter, Inbox, InboxError, Listed, Page, Shown, SourceCount, SourceSettings, Stats,
-    TargetSettings, View, ViewCounts,
+    EventRef, Filter, Inbox, InboxError, Listed, Page, SavedSearch, Shown, SourceCount, SourceSettings,
+    Stats, TargetSettings, View, ViewCounts,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;

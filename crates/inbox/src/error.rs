@@ -64,6 +64,15 @@ pub enum InboxError {
     /// No tunnel has that id.
     #[error("there is no tunnel {0}")]
     UnknownTunnel(i64),
+    /// No saved search has that id.
+    #[error("there is no saved search {0}")]
+    UnknownSearch(i64),
+    /// A saved search has that name already.
+    #[error("there is already a search called {0}")]
+    SearchExists(String),
+    /// There are as many saved searches as there may be.
+    #[error("{0} searches are saved already")]
+    TooManySearches(i64),
     /// An earlier event of the same run could not be stored.
     #[error("an earlier event of the same run could not be stored")]
     OutOfTurn,
@@ -104,6 +113,9 @@ impl Explain for InboxError {
             Self::TargetExists(_) => "target-exists",
             Self::UnknownTarget(_) => "unknown-target",
             Self::UnknownTunnel(_) => "unknown-tunnel",
+            Self::UnknownSearch(_) => "unknown-search",
+            Self::SearchExists(_) => "search-exists",
+            Self::TooManySearches(_) => "too-many-searches",
             Self::OutOfTurn => "out-of-turn",
             Self::Damaged(_) => "inbox-damaged",
             Self::NotOwner => "not-owner",
@@ -135,6 +147,9 @@ impl Explain for InboxError {
             }
             Self::UnknownTarget(_) => "`hookmitt target list` shows them",
             Self::UnknownTunnel(_) => "`hookmitt tunnel list` shows them",
+            Self::UnknownSearch(_) => "GET /api/searches lists them",
+            Self::SearchExists(_) => "choose another name, or change that search",
+            Self::TooManySearches(_) => "remove one that isn't needed any more",
             Self::Damaged(_) => "copy the data directory, then start with another one (--data-dir)",
             Self::OutOfTurn | Self::NotOwner | Self::Closed => return None,
             Self::Panicked => "check the log, and report this",

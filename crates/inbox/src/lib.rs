@@ -61,6 +61,7 @@ mod row;
 mod rows;
 #[cfg(test)]
 mod samples;
+mod saved_searches;
 mod schema;
 mod sources;
 mod stats;
@@ -96,6 +97,7 @@ pub use packing::{Packer, Packing};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;
+pub use saved_searches::SavedSearch;
 pub use sources::{AUTO_SOURCES, SourceSettings};
 pub use stats::{SourceCount, Stats, ViewCounts};
 pub use stop::Stopped;

@@ -3,6 +3,7 @@
 mod asked;
 mod entry;
 mod pages;
+mod saved;
 mod slot;
 mod words;
 

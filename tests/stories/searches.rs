@@ -1,0 +1,111 @@
+//! The search language at the command line and in the API, and searches that are saved.
+
+use hookmitt_stories::{App, Live, Process, post};
+use serde_json::{Value, json};
+
+use super::listen::{command, folder, run, serving};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_are_searched_for_and_options_narrow_further() {
+    let folder = folder();
+    let dir = folder.path();
+    let (serve, capture) = serving(dir).await;
+    for body in ["{\"amount\":7,\"name\":\"Z\\u00fcrich\"}", "{\"amount\":70}", "seventy"] {
+        post(capture, "/shop", &[("X-Try", "2")], body.as_bytes()).await;
+    }
+    post(capture, "/demo", &[], b"{\"amount\":700}").await;
+    for (args, found) in [
+        (&["zürich"][..], &[1][..]),
+        (&["body./amount:>7"], &[4, 2]),
+        (&["-body./amount:*"], &[3]),
+        (&["-source:shop"], &[4]),
+        (&["header.x-try:2 #2..#9", "--source", "shop"], &[3, 2]),
+        (&["body./amount:*", "--search", "amount\":7}"], &[]),
+        (&["body./amount:*", "--search", "amount\":70"], &[4, 2]),
+        (&["after:1h", "--verdict", "unsigned", "--status", "captured", "--limit", "1"], &[4]),
+        (&["source:shop", "--until", "1h"], &[]),
+    ] {
+        let listed = run(dir, &[&["events", "--json"], args].concat()).await.exits(0).json();
+        let seqs: Vec<_> = listed.iter().map(|event| event["seq"].as_i64().unwrap()).collect();
+        assert_eq!(seqs, found, "{args:?}");
+    }
+    serve.stop().await.exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_is_pointed_at_and_is_bad_input() {
+    let folder = folder();
+    for verb in ["events", "wait"] {
+        let wrong = run(folder.path(), &[verb, "shop verdict:good"]).await.exits(2);
+        let lines: Vec<_> = wrong.err.lines().collect();
+        assert_eq!(lines[..2], ["  shop verdict:good", "               ^^^^"], "{}", wrong.err);
+        assert!(
+            lines[2].starts_with("error: column 14: No verdict is called ‘good’. Use valid, "),
+            "{}",
+            wrong.err
+        );
+    }
+    let wrong = run(folder.path(), &["events", "sorce:x", "--json"]).await.exits(2);
+    let error: Value = serde_json::from_str(wrong.err.trim()).unwrap();
+    assert_eq!(error["code"], "bad-search");
+    assert!(error["message"].as_str().unwrap().contains("Did you mean source:?"));
+    run(folder.path(), &["events", "--limt"]).await.exits(2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn follow_appends_only_what_is_searched_for() {
+    let folder = folder();
+    let (serve, capture) = serving(folder.path()).await;
+    post(capture, "/demo", &[], b"needle 1").await;
+    let args = ["events", "needle", "--source", "demo", "--follow", "--json"];
+    let mut follow = Process::start(command(folder.path(), &args));
+    follow.says("\"seq\":1,").await;
+    for (path, body) in [("/demo", "hay"), ("/shop", "needle"), ("/demo", "a NEEDLE")] {
+        post(capture, path, &[], body.as_bytes()).await;
+    }
+    follow.says("\"seq\":4,").await;
+    assert!(!follow.out().contains("\"seq\":2,") && !follow.out().contains("\"seq\":3,"), "{}", follow.out());
+    follow.signal("INT").await;
+    follow.end().await;
+    serve.stop().await.exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_is_saved_changed_moved_and_removed() {
+    let app = App::start().await;
+    let mut live = Live::open(&app, "").await;
+    let (status, first) = app
+        .call("POST", "/api/searches", json!({ "name": " Failed today ", "q": "status:failed after:today" }))
+        .await;
+    assert_eq!(
+        (status, &first["name"], &first["q"]),
+        (201, &json!("Failed today"), &json!("status:failed after:today"))
+    );
+    assert_eq!(live.next().await.0, "config");
+    let (_, second) = app.call("POST", "/api/searches", json!({ "name": "Zoë", "q": "" })).await;
+
+    let path = |search: &Value| format!("/api/searches/{}", search["id"]);
+    let moved = app.ask("PATCH", &path(&second), json!({ "place": 0, "q": "zoë" })).await;
+    assert_eq!(moved, json!({ "id": second["id"], "name": "Zoë", "q": "zoë" }));
+    let all = json!({ "items": [moved, first], "next_cursor": null });
+    assert_eq!(app.ask("GET", "/api/searches", Value::Null).await, all);
+
+    for (method, path, body, status, code) in [
+        ("POST", "/api/searches".to_owned(), json!({ "name": "Zoë", "q": "x" }), 409, "search-exists"),
+        ("POST", "/api/searches".to_owned(), json!({ "name": " ", "q": "x" }), 400, "bad-input"),
+        ("POST", "/api/searches".to_owned(), json!({ "name": "ë".repeat(61), "q": "x" }), 400, "bad-input"),
+        ("POST", "/api/searches".to_owned(), json!({ "name": "x", "q": "a sorce:x" }), 400, "bad-search"),
+        ("PATCH", path(&first), json!({ "q": "a sorce:x" }), 400, "bad-search"),
+        ("PATCH", path(&first), json!({ "name": "Zoë" }), 409, "search-exists"),
+        ("PATCH", "/api/searches/99".to_owned(), json!({}), 404, "unknown-search"),
+        ("DELETE", "/api/searches/99".to_owned(), Value::Null, 404, "unknown-search"),
+    ] {
+        let (answered, problem) = app.call(method, &path, body).await;
+        assert_eq!((answered, &problem["code"]), (status, &json!(code)), "{method} {path}: {problem}");
+        if code == "bad-search" {
+            assert_eq!(problem["column"], 3, "{problem}");
+        }
+    }
+    assert_eq!(app.call("DELETE", &path(&second), Value::Null).await.0, 204);
+    assert_eq!(app.ask("GET", "/api/searches", Value::Null).await["items"], json!([first]));
+}
