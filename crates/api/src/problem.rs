@@ -102,15 +102,19 @@ fn status_of(error: &InboxError) -> StatusCode {
         InboxError::UnknownEvent(_)
         | InboxError::UnknownSource(_)
         | InboxError::UnknownTarget(_)
-        | InboxError::UnknownTunnel(_) => StatusCode::NOT_FOUND,
+        | InboxError::UnknownTunnel(_)
+        | InboxError::UnknownJob(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
-        InboxError::SourceExists(_) | InboxError::TargetExists(_) | InboxError::TooManySources(_) => {
-            StatusCode::CONFLICT
-        }
+        InboxError::SourceExists(_)
+        | InboxError::TargetExists(_)
+        | InboxError::TooManySources(_)
+        | InboxError::NotResumable { .. }
+        | InboxError::JobEnded => StatusCode::CONFLICT,
         InboxError::Full
         | InboxError::Busy
         | InboxError::Overloaded
         | InboxError::TooLong
+        | InboxError::TooManyJobs(_)
         | InboxError::OutOfTurn
         | InboxError::NotOwner
         | InboxError::Closed => StatusCode::SERVICE_UNAVAILABLE,

@@ -26,6 +26,8 @@ pub struct Filter {
     pub view: Option<View>,
     /// Only events with a higher sequence number than this.
     pub after: Option<i64>,
+    /// Whether events in the bin are wanted, and none but those.
+    pub deleted: bool,
     /// Whether repeats that fold are left out if their first event is in the same list. A view shows all of its events,
     /// because each of them needs attention.
     pub fold: bool,
@@ -70,7 +72,7 @@ impl Filter {
     }
 
     fn folds(&self) -> bool {
-        self.fold && self.view.is_none()
+        self.fold && self.view.is_none() && !self.deleted
     }
 
     /// Whether every repeat that folds is left out unless its first is in the bin, because no condition can hold for the
@@ -88,7 +90,7 @@ impl Filter {
 
     /// Whether the candidates are all events that are not in the bin.
     pub(crate) fn wants_all(&self) -> bool {
-        self.view.is_none() && self.source.is_none() && !self.folds_every_repeat()
+        self.view.is_none() && self.source.is_none() && !self.folds_every_repeat() && !self.deleted
     }
 
     /// Returns the condition that an event `e` is not folded away beneath an event in the same list.
@@ -102,7 +104,8 @@ impl Filter {
     /// first.
     fn of(&self, event: &str) -> Conditions {
         let mut all = Conditions::default();
-        all.terms.push(format!("{event}.deleted_at IS NULL"));
+        let place = if self.deleted { "IS NOT NULL" } else { "IS NULL" };
+        all.terms.push(format!("{event}.deleted_at {place}"));
         if let Some(verdict) = self.verdict {
             all.add(format!("{event}.verdict = ?"), verdict as i64);
         }
@@ -157,6 +160,10 @@ const STANDING: &str = "SELECT seq FROM event WHERE deleted_at IS NULL AND NOT f
 /// Selects the repeats that fold and are not in the bin.
 const FOLDED: &str = "SELECT seq FROM event WHERE deleted_at IS NULL AND flags & 16 AND seq < ?1";
 
+/// Selects the events in the bin.
+const BINNED: &str =
+    "SELECT seq FROM event INDEXED BY event_binned WHERE deleted_at IS NOT NULL AND seq < ?1";
+
 /// Selects the repeats that fold, but whose first is in the bin.
 const LEFT_BEHIND: &str = "SELECT seq FROM left_behind WHERE seq < ?1";
 
@@ -168,6 +175,7 @@ const OF_SOURCE: &str = "source = (SELECT id FROM source WHERE slug = ?3)";
 /// `?3` is the source, if the query has that place. It passes over nothing that is in the bin.
 pub(crate) fn candidates_sql(filter: &Filter) -> String {
     let seqs = match (filter.view, &filter.source) {
+        _ if filter.deleted => BINNED.to_owned(),
         (Some(view), _) => view.seqs(),
         (None, Some(_)) if filter.folds_every_repeat() => {
             format!("{STANDING} AND {OF_SOURCE} UNION ALL {LEFT_BEHIND} AND {OF_SOURCE}")

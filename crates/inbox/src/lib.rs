@@ -23,6 +23,11 @@ mod found_provider;
 mod gaps;
 mod give_up;
 mod glance;
+mod job_rows;
+mod job_steps;
+#[cfg(test)]
+mod job_tests;
+mod jobs;
 mod letters;
 mod list;
 #[cfg(test)]
@@ -75,6 +80,8 @@ pub use finish::{Finish, Finished};
 pub use first_key::{KeyTerms, SingleUse};
 pub use gaps::{Gap, GapPage};
 pub use glance::{EventRef, Listed};
+pub use job_rows::{Job, JobFailure, JobPage, NewJob};
+pub use job_steps::{Act, Step, Stepped, WhyNot};
 pub use letters::Sequence;
 pub use list::Page;
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
