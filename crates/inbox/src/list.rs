@@ -134,7 +134,8 @@ pub(crate) fn look(
     stride: i64,
 ) -> Result<(Vec<Listed>, i64), InboxError> {
     // The candidates of a view and of the bin are those of all sources.
-    let is_narrow = filter.is_narrow() || (filter.view.is_some() || filter.deleted) && filter.source.is_some();
+    let is_narrow =
+        filter.is_narrow() || (filter.view.is_some() || filter.deleted) && filter.source.is_some();
     let limit = if is_narrow { stride } else { stride.min(i64::try_from(wanted).unwrap_or(i64::MAX)) };
     let seqs = candidates(db, filter, below, limit)?;
     let Some(&lowest) = seqs.last() else { return Ok((Vec::new(), 0)) };

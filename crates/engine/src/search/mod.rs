@@ -7,7 +7,7 @@ use hookmitt_inbox::{Filter, Page};
 use crate::{EngineError, base::Base};
 
 /// Searches the inbox.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Search {
     base: Arc<Base>,
 }
