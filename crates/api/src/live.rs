@@ -12,7 +12,10 @@ use hookmitt_event::{DeliveryId, EventId, Slug, Verdict};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use crate::{Problem, delivery_json::DeliveryJson, event_json::EventJson, glances::Glances, input::Asked};
+use crate::{
+    Problem, delivery_json::DeliveryJson, event_json::EventJson, glances::Glances, input::Asked,
+    jobs::JobJson,
+};
 
 /// Where a stream begins, and what it contains.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
@@ -70,7 +73,8 @@ impl From<&hookmitt_catch::Refusal> for RefusedJson {
 /// Streams changes as server-sent events.
 ///
 /// `event`: an event that was stored or changed. `delivery`: a delivery that changed. `refused`: a request that was
-/// refused. `config`: settings changed. `tunnel`: a tunnel that changed. `gap`: a gap that ended. `skipped`: how many
+/// refused. `config`: settings changed. `tunnel`: a tunnel that changed. `gap`: a gap that ended. `job`: a job that
+/// changed. `skipped`: how many
 /// events a brief stream left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load
 /// everything again.
 #[utoipa::path(get, path = "/api/live", params(Since), responses((status = 200, body = EventJson, content_type = "text/event-stream"), (status = 400, body = Problem)))]
@@ -188,6 +192,10 @@ impl Watcher {
                 Ok(())
             }
             Change::Tunnel(id) => self.tunnel(id).await,
+            Change::Job(id) => {
+                self.job(id).await;
+                Ok(())
+            }
             Change::Gap(gap) => {
                 self.push("gap", &gap);
                 Ok(())
@@ -224,6 +232,9 @@ impl Watcher {
         told.refused.iter().for_each(|refusal| self.push("refused", &RefusedJson::from(refusal)));
         for id in told.tunnels {
             self.tunnel(id).await?;
+        }
+        for id in told.jobs {
+            self.job(id).await;
         }
         told.gaps.iter().for_each(|gap| self.push("gap", gap));
         for row in glances.rows(&self.engine, &mut self.after).await? {
@@ -274,6 +285,14 @@ impl Watcher {
             Err(error) => tracing::debug!(%error, "a changed tunnel can't be shown"),
         }
         Ok(())
+    }
+
+    /// Adds a frame that says how far a job is. A job that is forgotten by now gets none.
+    async fn job(&mut self, id: i64) {
+        match self.engine.jobs.one(id).await {
+            Ok(job) => self.push("job", &JobJson::from(job)),
+            Err(error) => tracing::debug!(%error, "a changed job can't be shown"),
+        }
     }
 
     fn push(&mut self, name: &str, data: &impl Serialize) {

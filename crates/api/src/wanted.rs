@@ -85,6 +85,7 @@ impl Wanted {
             since: moment(&self.since)?,
             until: moment(&self.until)?,
             after: self.after,
+            deleted: false,
             fold: self.fold,
             glance: self.glance,
         })

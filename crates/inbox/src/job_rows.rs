@@ -73,6 +73,9 @@ pub struct JobFailure {
     pub why: String,
 }
 
+/// How long a job counts as recent after its end, in microseconds of store time.
+const RECENT: i64 = 10_000_000;
+
 impl Inbox {
     /// Returns a job.
     ///
@@ -110,15 +113,19 @@ impl Inbox {
             .await
     }
 
-    /// Returns the numbers of the jobs that wait or run.
+    /// Returns the numbers of the jobs that wait, run, or ended within the last 10 seconds, with their states.
     ///
     /// # Errors
     /// Fails if SQLite does.
-    pub async fn open_jobs(&self) -> Result<Vec<(i64, JobState)>, InboxError> {
-        const SQL: &str = "SELECT id, state FROM job WHERE state < 2 ORDER BY id";
+    pub async fn recent_jobs(&self) -> Result<Vec<(i64, JobState)>, InboxError> {
+        const SQL: &str = "SELECT id, state FROM job WHERE state < 2 UNION ALL
+            SELECT id, state FROM job WHERE state >= 2 AND ended_age > ?1";
+        let since = self.clock.now().saturating_sub(RECENT);
         let read = |row: &Row<'_>| Ok((row.get(0)?, state(row, 1)?));
         self.readers
-            .read(move |db| Ok(db.prepare_cached(SQL)?.query_map([], read)?.collect::<Result<_, _>>()?))
+            .read(move |db| {
+                Ok(db.prepare_cached(SQL)?.query_map([since], read)?.collect::<Result<_, _>>()?)
+            })
             .await
     }
 

@@ -13,7 +13,7 @@ use crate::{Change, EngineError, base::Base, bin::Bin, replay::Retries, search::
 #[derive(Clone, Debug)]
 pub struct Jobs {
     parts: Arc<Parts>,
-    /// The jobs that waited or ran at the last look, with their states.
+    /// The jobs that waited, ran or had just ended at the last look, with their states.
     seen: Arc<Mutex<Vec<(i64, JobState)>>>,
 }
 
@@ -104,15 +104,14 @@ impl Jobs {
     /// Looks at what other processes did with jobs: begins what they ask for, or shows how far theirs are.
     pub(crate) async fn look(&self) -> Result<(), InboxError> {
         let Parts { base, owner, news, .. } = &*self.parts;
-        let now = base.inbox.open_jobs().await?;
+        let now = base.inbox.recent_jobs().await?;
         let before =
             std::mem::replace(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner), now.clone());
         let runs_here = *owner.borrow();
         let moved = |(id, state): &(i64, JobState)| {
             !before.contains(&(*id, *state)) || *state == JobState::Running && !runs_here
         };
-        let ended = before.iter().filter(|(id, _)| now.iter().all(|(open, _)| open != id));
-        for (id, _) in now.iter().filter(|job| moved(job)).chain(ended) {
+        for (id, _) in now.iter().filter(|job| moved(job)) {
             base.announce(Change::Job(*id));
         }
         if now.iter().any(|(_, state)| *state == JobState::Waiting) {

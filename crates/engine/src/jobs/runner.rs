@@ -76,7 +76,7 @@ impl Shift {
     async fn begin(&mut self) -> Result<(), EngineError> {
         let inbox = &self.parts.base.inbox;
         while self.running.len() < AT_ONCE
-            && inbox.open_jobs().await?.iter().any(|(_, state)| *state == JobState::Waiting)
+            && inbox.recent_jobs().await?.iter().any(|(_, state)| *state == JobState::Waiting)
             && let Some(job) = inbox.begin_job().await?
         {
             let id = job.id;
