@@ -26,9 +26,12 @@ const TURN: Duration = Duration::from_millis(5);
 /// How many failures of a job are kept.
 const MOST_FAILURES: u64 = 10_000;
 
-/// Says why nothing of an event with these deliveries can be retried; `None` if it is in the bin.
+/// Says why nothing of an event with these deliveries can be retried; `None` stands for an event in the bin.
+type Says = dyn Fn(Option<&[Delivery]>) -> String + Send + Sync;
+
+/// Says why nothing of an event can be retried, so that this is stored with the step.
 #[derive(Clone)]
-pub struct WhyNot(pub Arc<dyn Fn(Option<&[Delivery]>) -> String + Send + Sync>);
+pub struct WhyNot(pub Arc<Says>);
 
 impl fmt::Debug for WhyNot {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
