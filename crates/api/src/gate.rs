@@ -10,7 +10,7 @@ use axum::{
     middleware::{self, Next},
     response::Response,
 };
-use hookmitt_event::Timestamp;
+use hookmitt_event::{Asker, Timestamp};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
@@ -63,14 +63,14 @@ impl Gate {
         None
     }
 
-    fn stranger(&self, request: &Request) -> Option<Problem> {
-        let headers = request.headers();
+    /// Returns who sent a request, as its token says.
+    fn asker(&self, request: &Request) -> Result<Asker, Problem> {
         let open = matches!(request.uri().path(), "/healthz" | "/api/session");
-        if open || self.has_token(headers) {
-            return None;
+        if let Some(asker) = self.holder(request.headers()).or(open.then_some(Asker::Api)) {
+            return Ok(asker);
         }
         let hint = "send `Authorization: Bearer` with the token from the token file in the data directory";
-        Some(Problem::new(StatusCode::UNAUTHORIZED, "bad-token", "the token is missing or wrong", hint))
+        Err(Problem::new(StatusCode::UNAUTHORIZED, "bad-token", "the token is missing or wrong", hint))
     }
 
     fn is_our_host(&self, headers: &HeaderMap) -> bool {
@@ -86,14 +86,15 @@ impl Gate {
         })
     }
 
-    fn has_token(&self, headers: &HeaderMap) -> bool {
-        let line = headers.get(header::AUTHORIZATION).and_then(|line| line.to_str().ok());
-        let given = line.and_then(|line| line.split_once(' '));
-        given.is_some_and(|(kind, given)| {
-            let given = given.trim();
-            let main = bool::from(given.as_bytes().ct_eq(self.token.as_bytes()));
-            kind.eq_ignore_ascii_case("bearer") && (main || self.sessions.hold(given, Timestamp::now()))
-        })
+    /// Returns whose token a request has: the page's, or that of the API.
+    fn holder(&self, headers: &HeaderMap) -> Option<Asker> {
+        let line = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+        let (_, given) = line.split_once(' ').filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"))?;
+        let given = given.trim();
+        if bool::from(given.as_bytes().ct_eq(self.token.as_bytes())) {
+            return Some(Asker::Api);
+        }
+        self.sessions.hold(given, Timestamp::now()).then_some(Asker::Page)
     }
 }
 
@@ -113,9 +114,8 @@ async fn check_origin(State(gate): State<Arc<Gate>>, request: Request, next: Nex
     }
 }
 
-async fn check_token(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Gated {
-    match gate.stranger(&request) {
-        Some(problem) => Err(problem),
-        None => Ok(next.run(request).await),
-    }
+async fn check_token(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Gated {
+    let asker = gate.asker(&request)?;
+    request.extensions_mut().insert(asker);
+    Ok(next.run(request).await)
 }

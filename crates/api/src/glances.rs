@@ -50,6 +50,8 @@ pub(crate) struct Told {
     pub(crate) refused: Vec<Refusal>,
     /// The ids of the tunnels that changed.
     pub(crate) tunnels: BTreeSet<i64>,
+    /// The numbers of the jobs that changed.
+    pub(crate) jobs: BTreeSet<i64>,
     /// The gaps that ended.
     pub(crate) gaps: Vec<GapView>,
     /// How many changes were missed because they came too fast.
@@ -107,6 +109,7 @@ impl Glances {
             Ok(Change::Config) => (self.told.config, self.any) = (true, true),
             Ok(Change::Refused(refusal)) => self.told.refused.push(refusal),
             Ok(Change::Tunnel(id)) => drop(self.told.tunnels.insert(id)),
+            Ok(Change::Job(id)) => drop(self.told.jobs.insert(id)),
             Ok(Change::Gap(gap)) => self.told.gaps.push(*gap),
             Err(RecvError::Lagged(missed)) => {
                 self.any = true;

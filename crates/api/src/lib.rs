@@ -3,6 +3,8 @@
 //! The same routes serve all of them: over TCP behind the token, Host and Origin checks of [`Gate`], over a private
 //! socket in the data directory, or inside the process.
 
+mod asker;
+mod bin;
 mod bytes;
 mod deliveries;
 mod delivery_json;
@@ -17,6 +19,7 @@ mod glances;
 mod handshakes;
 mod host;
 mod input;
+mod jobs;
 mod listen;
 mod live;
 mod open_page;
@@ -43,6 +46,7 @@ mod verdict;
 mod wanted;
 mod withheld;
 
+pub use asker::ASKER;
 pub use delivery_json::{AttemptJson, DeliveryJson};
 pub use door::{BoxBody, Door};
 pub use event_json::EventJson;

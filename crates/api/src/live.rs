@@ -14,7 +14,7 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use crate::{
     Problem, delivery_json::DeliveryJson, event_json::EventJson, glances::Glances, input::Asked,
-    wanted::Wanted,
+    jobs::JobJson, wanted::Wanted,
 };
 
 /// Where a stream begins, and what it contains.
@@ -100,10 +100,10 @@ impl From<&hookmitt_catch::Refusal> for RefusedJson {
 
 /// Streams changes as server-sent events.
 ///
-/// `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more). `delivery`: a delivery that changed. `refused`: a request that was
-/// refused. `config`: settings changed. `tunnel`: a tunnel that changed. `gap`: a gap that ended. `skipped`: how many
-/// events a brief stream left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load
-/// everything again.
+/// `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more).
+/// `delivery`: a delivery that changed. `refused`: a request that was refused. `config`: settings changed. `tunnel`: a
+/// tunnel that changed. `gap`: a gap that ended. `job`: a job that changed. `skipped`: how many events a brief stream
+/// left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load everything again.
 #[utoipa::path(get, path = "/api/live", params(Since), responses((status = 200, body = EventJson, content_type = "text/event-stream"), (status = 400, body = Problem)))]
 pub(crate) async fn live(
     State(engine): State<Arc<Engine>>,
@@ -229,6 +229,10 @@ impl Watcher {
                 Ok(())
             }
             Change::Tunnel(id) => self.tunnel(id).await,
+            Change::Job(id) => {
+                self.job(id).await;
+                Ok(())
+            }
             Change::Gap(gap) => {
                 self.push("gap", &gap);
                 Ok(())
@@ -265,6 +269,9 @@ impl Watcher {
         told.refused.iter().for_each(|refusal| self.push("refused", &RefusedJson::from(refusal)));
         for id in told.tunnels {
             self.tunnel(id).await?;
+        }
+        for id in told.jobs {
+            self.job(id).await;
         }
         told.gaps.iter().for_each(|gap| self.push("gap", gap));
         let known = self.after;
@@ -338,6 +345,14 @@ impl Watcher {
             Err(error) => tracing::debug!(%error, "a changed tunnel can't be shown"),
         }
         Ok(())
+    }
+
+    /// Adds a frame that says how far a job is. A job that is forgotten by now gets none.
+    async fn job(&mut self, id: i64) {
+        match self.engine.jobs.one(id).await {
+            Ok(job) => self.push("job", &JobJson::from(job)),
+            Err(error) => tracing::debug!(%error, "a changed job can't be shown"),
+        }
     }
 
     fn push(&mut self, name: &str, data: &impl Serialize) {

@@ -59,8 +59,10 @@ impl Problem {
 
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
-        if let EngineError::Tunnel(error) = &error {
-            return of_tunnel(error);
+        match error {
+            EngineError::Tunnel(error) => return of_tunnel(&error),
+            EngineError::Search(error) => return error.into(),
+            _ => {}
         }
         let status = match &error {
             EngineError::Inbox(inbox) => status_of(inbox),
@@ -116,17 +118,21 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::UnknownSource(_)
         | InboxError::UnknownTarget(_)
         | InboxError::UnknownTunnel(_)
-        | InboxError::UnknownSearch(_) => StatusCode::NOT_FOUND,
+        | InboxError::UnknownSearch(_)
+        | InboxError::UnknownJob(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
         InboxError::SourceExists(_)
         | InboxError::TargetExists(_)
         | InboxError::TooManySources(_)
         | InboxError::SearchExists(_)
-        | InboxError::TooManySearches(_) => StatusCode::CONFLICT,
+        | InboxError::TooManySearches(_)
+        | InboxError::NotResumable { .. }
+        | InboxError::JobEnded => StatusCode::CONFLICT,
         InboxError::Full
         | InboxError::Busy
         | InboxError::Overloaded
         | InboxError::TooLong
+        | InboxError::TooManyJobs(_)
         | InboxError::OutOfTurn
         | InboxError::NotOwner
         | InboxError::Closed => StatusCode::SERVICE_UNAVAILABLE,

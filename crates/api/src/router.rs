@@ -13,9 +13,9 @@ use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    Problem, bytes, deliveries, doctor, document, events, fixtures, handshakes, listen, live, providers,
-    samples, search, searches, secrets, session, session::Sessions, sources, stats, targets, test_keys,
-    tunnels, verdict,
+    Problem, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs, listen, live,
+    providers, samples, search, searches, secrets, session, session::Sessions, sources, stats, targets,
+    test_keys, tunnels, verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -107,6 +107,12 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(deliveries::retry_many))
         .routes(routes!(deliveries::outcome))
         .routes(routes!(deliveries::stop))
+        .routes(routes!(bin::delete))
+        .routes(routes!(bin::restore))
+        .routes(routes!(jobs::list))
+        .routes(routes!(jobs::show, jobs::cancel))
+        .routes(routes!(jobs::result))
+        .routes(routes!(jobs::resume))
         .routes(routes!(sources::list, sources::add))
         .routes(routes!(sources::show, sources::change, sources::remove))
         .routes(routes!(sources::withheld))

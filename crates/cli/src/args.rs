@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    assign, completions, confirm, delete, doctor, events, export, import, listen, relay, replay, retry,
+    assign, completions, confirm, delete, doctor, events, export, import, jobs, listen, relay, replay, retry,
     secret, send, serve, show, source, target, tunnel, url, verify, wait,
 };
 
@@ -49,6 +49,8 @@ pub(crate) enum Verb {
     Move(assign::Args),
     /// Delete events, or restore them with --undo
     Delete(delete::Args),
+    /// List, show, resume and cancel jobs: what takes long, such as deleting by search
+    Jobs(jobs::Args),
     /// Confirm a genuine set-up request, such as Amazon SNS's, by calling the URL it contains
     Confirm(confirm::Args),
     /// Export events to fixture files
@@ -120,6 +122,10 @@ mod tests {
             "verify last --request f",
             "retry",
             "retry last --dead-letter",
+            "delete",
+            "delete last --where x",
+            "delete --where",
+            "retry last --yes",
             "export --raw",
             "export last --source s --raw",
             "replay last --set a=1",

@@ -8,7 +8,7 @@ use std::{
 };
 
 use hookmitt_clock::{Clock, MachineClock};
-use hookmitt_event::{EventId, Timestamp};
+use hookmitt_event::Timestamp;
 use hookmitt_inbox::Inbox;
 use hookmitt_keys::{KeyStore, Network};
 use hookmitt_vault::StoreChoice;
@@ -18,10 +18,12 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Change, Config, EngineError,
     base::Base,
+    bin::Bin,
     capture::{Capture, CapturePort, Senders},
     confirmation::Confirmation,
     delivery::{Bells, Delivery, OwnerLock, Sending},
     fixtures::Fixtures,
+    jobs::Jobs,
     live::Live,
     manage::{DeliveredSecrets, Listeners, Secrets, Sources, Targets, TestKeys},
     replay::{Replays, Retries, Samples, WithheldHosts},
@@ -96,6 +98,10 @@ pub struct Engine {
     pub withheld_hosts: WithheldHosts,
     /// Finds events.
     pub search: Search,
+    /// The bin.
+    pub bin: Bin,
+    /// What takes long and was asked for.
+    pub jobs: Jobs,
     /// Exports and imports events as files.
     pub fixtures: Fixtures,
     /// The tunnels.
@@ -138,6 +144,7 @@ impl Engine {
         judge_as_keys_come(&engine.verdicts, fetching, waits_for_key);
         engine.secrets.await_keychain();
         upkeep::begin(&engine.base, &index, &engine.owner_lock.watch());
+        engine.jobs.run();
         Ok(engine)
     }
 
@@ -164,6 +171,10 @@ impl Engine {
         let secrets = Secrets::new(s(), Arc::clone(&verdicts));
         let targets = Targets::new(s(), Arc::clone(&bells));
         let retries = Retries::new(s(), Arc::clone(&bells));
+        let search = Search::new(Arc::clone(&base), index);
+        let bin = Bin::new(Arc::clone(&base), Arc::clone(&bells), Arc::clone(&verdicts));
+        let jobs =
+            Jobs::new(Arc::clone(&base), search.clone(), bin.clone(), retries.clone(), owner_lock.watch());
         let replays = Replays::new(s(), Arc::clone(&capture), targets.clone(), Arc::clone(&bells));
         Self {
             sources: Sources::new(s(), secrets.clone(), Arc::clone(&verdicts), register),
@@ -171,7 +182,9 @@ impl Engine {
             test_keys: TestKeys::new(s(), secrets.clone()),
             samples: Samples::new(s(), Arc::clone(&capture), replays.clone()),
             withheld_hosts: WithheldHosts::new(s(), replays.clone(), retries.clone()),
-            search: Search::new(Arc::clone(&base), index),
+            search,
+            bin,
+            jobs,
             fixtures: Fixtures::new(s(), Arc::clone(&capture)),
             listeners: Listeners::new(s(), targets.clone(), Arc::clone(&delivery)),
             runner: Arc::new(Runner::new(tunnels.clone(), Arc::clone(&capture))),
@@ -269,22 +282,6 @@ impl Engine {
         self.capture.senders.wait_at_the_port(limit);
     }
 
-    /// Puts an event in the bin and ends its waiting deliveries, or restores both. Returns how many deliveries changed.
-    ///
-    /// # Errors
-    /// Fails if the event is unknown.
-    pub async fn set_deleted(&self, id: EventId, deleted: bool) -> Result<usize, EngineError> {
-        let changed = self.base.inbox.set_deleted(id, deleted.then(|| self.base.now())).await?;
-        self.base.announce(Change::Event(id));
-        changed.iter().for_each(|target| self.bells.wake(*target)); // the order may let others pass now
-        if !deleted {
-            // Events in the bin are left out when a new secret or key has others judged again.
-            let source = self.base.inbox.listed(id).await?.event.source;
-            self.verdicts.judge_again(id, &source);
-        }
-        Ok(changed.len())
-    }
-
     /// Announces again up to which number events are stored, for a watcher that has missed some.
     ///
     /// # Errors
@@ -350,6 +347,7 @@ impl Engine {
             }
         }
         self.announce_stored().await?;
+        self.jobs.look().await?;
         // Every waiting target is woken, because a target may never have had an event from this process.
         for target in base.inbox.waiting().await? {
             self.bells.wake(target);

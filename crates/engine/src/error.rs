@@ -5,6 +5,7 @@ use hookmitt_event::{Explain, Slug, SlugError};
 use hookmitt_forward::TargetUrlError;
 use hookmitt_inbox::InboxError;
 use hookmitt_index::IndexError;
+use hookmitt_search::SearchError;
 use hookmitt_tunnel::TunnelError;
 use hookmitt_vault::VaultError;
 use hookmitt_verify::{SampleError, SignError, VerifyError};
@@ -24,6 +25,9 @@ pub enum EngineError {
     /// The search index failed.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// A text is no search.
+    #[error(transparent)]
+    Search(#[from] SearchError),
     /// A source's name is invalid.
     #[error(transparent)]
     Slug(#[from] SlugError),
@@ -159,6 +163,7 @@ impl Explain for EngineError {
         match self {
             Self::Inbox(error) => error.code(),
             Self::Index(error) => error.code(),
+            Self::Search(error) => error.code(),
             Self::Slug(_) => "bad-slug",
             Self::TargetUrl(error) => error.code(),
             Self::Vault(error) => error.code(),
@@ -199,6 +204,7 @@ impl Explain for EngineError {
         match self {
             Self::Inbox(error) => error.hint(),
             Self::Index(error) => error.hint(),
+            Self::Search(error) => error.hint(),
             Self::TargetUrl(error) => error.hint(),
             Self::Vault(error) => error.hint(),
             Self::Generic(error) => error.hint(),

@@ -2,11 +2,12 @@
 //!
 //! [`Engine`] consists of parts, each of which gets only what it needs. `base` (inbox, clock, tasks) is beneath all of
 //! them; then come `settings`, `judging`, `confirmation`, `verdicts`, `capture`, `delivery`, `manage`, `replay`,
-//! `fixtures`, `tunnels`. `search` and `upkeep` stand on `base` alone.
+//! `fixtures`, `tunnels`, `jobs`. `search` and `upkeep` stand on `base` alone.
 
 mod base;
 #[cfg(test)]
 mod begun;
+mod bin;
 mod capture;
 mod confirmation;
 mod delivery;
@@ -14,6 +15,7 @@ mod engine;
 mod error;
 mod fixtures;
 mod host_name;
+mod jobs;
 mod judging;
 mod live;
 mod manage;
@@ -29,6 +31,7 @@ mod unencrypted;
 mod upkeep;
 mod verdicts;
 
+pub use bin::Bin;
 pub use capture::CapturePort;
 pub use confirmation::{Confirmation, Confirmed};
 pub use delivery::owner;
@@ -36,12 +39,13 @@ pub use engine::{Engine, Resources};
 pub use error::EngineError;
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
-    EventRef, Filter, Inbox, InboxError, Listed, Page, SavedSearch, Shown, SourceCount, SourceSettings,
-    Stats, TargetSettings, View, ViewCounts,
+    EventRef, Filter, Inbox, InboxError, Job, JobFailure, JobPage, Listed, Page, SavedSearch, Shown,
+    SourceCount, SourceSettings, Stats, TargetSettings, View, ViewCounts,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
+pub use jobs::{JobKind, Jobs, Which};
 pub use live::Change;
 pub use manage::{
     AnswerChange, DeliveredSecrets, ListenRequest, Listeners, Listening, Next, ParamView, Probed,

@@ -21,6 +21,8 @@ pub enum Change {
     Refused(Refusal),
     /// The state of a tunnel changed.
     Tunnel(i64),
+    /// A job changed: how far it is, or its state.
+    Job(i64),
     /// A gap of a tunnel is over.
     Gap(Box<GapView>),
 }

@@ -14,6 +14,7 @@ mod explanation;
 mod glance;
 mod headers;
 mod id;
+mod job;
 mod near;
 mod no_connection;
 mod own_lines;
@@ -40,6 +41,7 @@ pub use explanation::{
 pub use glance::{DeliveryGlance, Glance};
 pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson, is_token};
 pub use id::{DeliveryId, EventId, IdError, TargetId};
+pub use job::{Asker, JobResult, JobState};
 pub use near::{near, nearest};
 pub use no_connection::{NoConnection, Silence};
 pub use own_lines::{is_ours, reads_as};

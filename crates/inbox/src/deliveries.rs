@@ -115,7 +115,7 @@ fn queue(db: &Connection, seq: i64, delivery: &Delivery) -> Result<Option<Queue>
 }
 
 /// Returns the deliveries of an event with their attempts, in order.
-fn of_event(
+pub(crate) fn of_event(
     db: &Connection,
     seq: i64,
     event: EventId,

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use hookmitt_event::Explain;
+use hookmitt_event::{Explain, JobState};
 use hookmitt_sqlite::{Refusal, Unwritten};
 
 /// Why the inbox could not do what was asked.
@@ -73,6 +73,23 @@ pub enum InboxError {
     /// There are as many saved searches as there may be.
     #[error("{0} searches are saved already")]
     TooManySearches(i64),
+    /// No job has that number.
+    #[error("there is no job {0}")]
+    UnknownJob(i64),
+    /// The job waits, runs or is done, so it can't go on.
+    #[error("job {id} is {state}: it can't be resumed")]
+    NotResumable {
+        /// The job's number.
+        id: i64,
+        /// How far the job is.
+        state: JobState,
+    },
+    /// As many jobs wait as may.
+    #[error("{0} jobs are waiting already")]
+    TooManyJobs(u32),
+    /// The job was cancelled or stopped while it ran.
+    #[error("the job has ended")]
+    JobEnded,
     /// An earlier event of the same run could not be stored.
     #[error("an earlier event of the same run could not be stored")]
     OutOfTurn,
@@ -116,6 +133,10 @@ impl Explain for InboxError {
             Self::UnknownSearch(_) => "unknown-search",
             Self::SearchExists(_) => "search-exists",
             Self::TooManySearches(_) => "too-many-searches",
+            Self::UnknownJob(_) => "unknown-job",
+            Self::NotResumable { .. } => "not-resumable",
+            Self::TooManyJobs(_) => "too-many-jobs",
+            Self::JobEnded => "job-ended",
             Self::OutOfTurn => "out-of-turn",
             Self::Damaged(_) => "inbox-damaged",
             Self::NotOwner => "not-owner",
@@ -151,7 +172,11 @@ impl Explain for InboxError {
             Self::SearchExists(_) => "choose another name, or change that search",
             Self::TooManySearches(_) => "remove one that isn't needed any more",
             Self::Damaged(_) => "copy the data directory, then start with another one (--data-dir)",
-            Self::OutOfTurn | Self::NotOwner | Self::Closed => return None,
+            Self::UnknownJob(_) => "`hookmitt jobs` lists those of the last 7 days",
+            Self::NotResumable { state: JobState::Done, .. } => "ask for it again",
+            Self::NotResumable { .. } => "it goes on by itself: `hookmitt jobs` says how far it is",
+            Self::TooManyJobs(_) => "wait until some have ended, or cancel one: `hookmitt jobs cancel ID`",
+            Self::JobEnded | Self::OutOfTurn | Self::NotOwner | Self::Closed => return None,
             Self::Panicked => "check the log, and report this",
             Self::Sqlite(_) => "`hookmitt doctor` checks the file",
         };

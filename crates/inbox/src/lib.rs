@@ -27,6 +27,11 @@ mod gaps;
 mod give_up;
 mod glance;
 mod indexing;
+mod job_rows;
+mod job_steps;
+#[cfg(test)]
+mod job_tests;
+mod jobs;
 mod letters;
 mod list;
 #[cfg(test)]
@@ -88,6 +93,8 @@ pub use first_key::{KeyTerms, SingleUse};
 pub use gaps::{Gap, GapPage};
 pub use glance::{EventRef, Listed};
 pub use indexing::{ChangeNote, Indexable, Unindexed};
+pub use job_rows::{Job, JobFailure, JobPage, NewJob};
+pub use job_steps::{Act, Step, Stepped, WhyNot};
 pub use letters::Sequence;
 pub use list::Page;
 pub use matching::{Notes, Part};

@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod jobs;
 pub(crate) mod listen;
 mod public_url;
 pub(crate) mod relay;

@@ -17,7 +17,7 @@ pub(crate) use entry::entry;
 pub(crate) use slot::IndexSlot;
 
 /// Searches the inbox.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Search {
     base: Arc<Base>,
     index: Arc<IndexSlot>,
