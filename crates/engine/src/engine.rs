@@ -135,7 +135,7 @@ impl Engine {
         let confirmation = Arc::new(Confirmation::new(Arc::clone(&settings), network));
         let (verdicts, waits_for_key) =
             Verdicts::new(Arc::clone(&settings), Arc::clone(&confirmation), Arc::clone(&bells));
-        let index = Arc::new(IndexSlot::open(&base.data_dir, &base.inbox.instance().await?));
+        let index = Arc::new(IndexSlot::look(&base.data_dir, &base.inbox.instance().await?));
         let found_by = Arc::clone(&index);
         let engine = Self::joined(settings, confirmation, Arc::new(verdicts), bells, choice, found_by);
         let engine = Arc::new(engine);

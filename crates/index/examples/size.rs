@@ -13,7 +13,7 @@ use std::{
 };
 
 use hookmitt_event::{EventStatus, Timestamp, Verdict, Via};
-use hookmitt_index::{Entry, Index, Marks};
+use hookmitt_index::{Entry, Index, IndexError, Marks};
 use hookmitt_search::{Mark, Pattern, Query, Span, Term, Test, Text, WordKey};
 
 /// How many events are written at a time.
@@ -135,6 +135,31 @@ fn fill(index: &Index, count: i64) -> (usize, String) {
     (raw, part)
 }
 
+/// Changes and removes some events.
+fn change(index: &Index, count: i64) {
+    let (samples, mut random) = (samples(), Random(1));
+    let mut again = |seqs: Vec<i64>| -> Vec<Entry> {
+        seqs.into_iter().map(|seq| Entry { text: None, ..entry(seq, &samples[0], &mut random) }).collect()
+    };
+    let newest = again((count - BATCH..count).collect());
+    let spread = again((1..=BATCH).map(|part| part * count / BATCH).collect());
+    let timed = |name: &str, work: &dyn Fn() -> Result<(), IndexError>| {
+        let begun = Instant::now();
+        work().unwrap();
+        println!("{name:40} {:9.2?}", begun.elapsed());
+    };
+    let upkeep = || {
+        while index.tidy()? {}
+        Ok(())
+    };
+    timed("500 newest change", &|| index.write(newest.clone(), None).map(drop));
+    timed("500 of all chunks change", &|| index.write(spread.clone(), None).map(drop));
+    timed("500 oldest are removed", &|| index.remove(&(1..=BATCH).collect::<Vec<_>>()));
+    timed("upkeep", &upkeep);
+    timed("the oldest chunk is removed", &|| index.remove(&(1..8_192).collect::<Vec<_>>()));
+    timed("upkeep", &upkeep);
+}
+
 fn all(tests: Vec<Test>) -> Query {
     let term = |test| Term { negated: false, any: vec![test], place: 0..0 };
     Query { terms: tests.into_iter().map(term).collect() }
@@ -192,6 +217,7 @@ async fn main() {
         state.bytes as f64 / events,
         state.bytes as f64 / raw as f64
     );
+    change(&index, count);
     for (name, query) in queries(&part) {
         let (mut times, mut found) = (Vec::new(), 0);
         for _ in 0..21 {

@@ -38,8 +38,8 @@ impl Chunk {
         Ok(Self { number, present: present.unwrap_or_else(Bits::none), columns, stored })
     }
 
-    /// Adds or replaces an event.
-    pub(crate) fn set(&mut self, slot: usize, row: &Row, words: &mut Words<'_>) {
+    /// Adds or replaces an event. Returns whether it was there.
+    pub(crate) fn set(&mut self, slot: usize, row: &Row, words: &mut Words<'_>) -> bool {
         let was_present = self.present.contains(slot);
         for (column, values) in Column::ALL.iter().zip(&mut self.columns) {
             let value = row[column.place()];
@@ -49,6 +49,7 @@ impl Chunk {
             values[slot] = value;
         }
         self.present.insert(slot);
+        was_present
     }
 
     /// Removes an event. Returns whether it was there.
@@ -133,10 +134,11 @@ pub(crate) fn seq(chunk: i64, slot: usize) -> i64 {
     chunk * CHUNK as i64 + slot as i64
 }
 
-/// Returns a chunk that still holds something of texts that are gone.
-pub(crate) fn with_gone(db: &Connection) -> Result<Option<i64>, IndexError> {
-    let mut first = db.prepare_cached("SELECT id FROM chunk WHERE gone > 0 ORDER BY id LIMIT 1")?;
-    Ok(first.query_row([], |row| row.get(0)).optional()?)
+/// Returns a chunk that still holds something of texts that are gone: any such chunk, or one of which an eighth is gone.
+pub(crate) fn with_gone(db: &Connection, any: bool) -> Result<Option<i64>, IndexError> {
+    const SQL: &str =
+        "SELECT id FROM chunk WHERE gone > 0 AND (?1 OR gone * 8 >= events + gone) ORDER BY id LIMIT 1";
+    Ok(db.prepare_cached(SQL)?.query_row([any], |row| row.get(0)).optional()?)
 }
 
 /// Notes that a chunk holds nothing of texts that are gone.

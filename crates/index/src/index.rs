@@ -19,7 +19,7 @@ use crate::{
     schema,
     search::{self, Candidates, Count},
     state::{self, State},
-    tidy::{self, Log},
+    tidy::{self, Debt},
     words::Next,
     write,
 };
@@ -48,12 +48,12 @@ struct Shared {
 struct Writer {
     db: Connection,
     next: Next,
-    log: Log,
+    debt: Debt,
 }
 
 impl From<Connection> for Writer {
     fn from(db: Connection) -> Self {
-        Self { db, next: Next::new(), log: Log::default() }
+        Self { db, next: Next::new(), debt: Debt::default() }
     }
 }
 
@@ -104,40 +104,42 @@ impl Index {
     /// Fails if SQLite does, or if the index was closed.
     pub fn write(&self, entries: Vec<Entry>, whole: Option<Range<i64>>) -> Result<i64, IndexError> {
         let mut writer = self.writer();
-        let Writer { db, next, .. } = writer.as_mut().ok_or(IndexError::Closed)?;
+        let Writer { db, next, debt } = writer.as_mut().ok_or(IndexError::Closed)?;
         let mut done = 0;
         transact(db, |db| {
             done = schema::done(db)?;
             if let Some(whole) = whole.filter(|whole| whole.start <= done + 1) {
                 done = done.max(whole.end - 1);
             }
-            write::write(db, next, entries)?;
+            if write::write(db, next, entries)? {
+                debt.grows();
+            }
             schema::set_done(db, done)
         })?;
         self.shared.done.store(done, Ordering::Release); // while the writer is held, so that a rebuild comes after it
         Ok(done)
     }
 
-    /// Removes events. What was stored of their texts leaves the file in the following [`tidy`](Self::tidy) steps.
-    /// Blocks the thread.
+    /// Removes events. What was stored of their texts leaves the file in the following [`tidy`](Self::tidy) steps, as
+    /// soon as it is an eighth of a chunk or nothing was removed for ten seconds. Blocks the thread.
     ///
     /// # Errors
     /// Fails if SQLite does, or if the index was closed.
     pub fn remove(&self, seqs: &[i64]) -> Result<(), IndexError> {
         let mut writer = self.writer();
-        let Writer { db, next, log } = writer.as_mut().ok_or(IndexError::Closed)?;
-        log.is_to_be_cut();
+        let Writer { db, next, debt } = writer.as_mut().ok_or(IndexError::Closed)?;
+        debt.grows();
         transact(db, |db| write::remove(db, next, seqs))
     }
 
-    /// Does one step of upkeep, which takes a moment. Returns whether there is more to do. Blocks the thread.
+    /// Does one step of upkeep, which takes a moment. Returns whether there is more to do at once. Blocks the thread.
     ///
     /// # Errors
     /// Fails if SQLite does, or if the index was closed.
     pub fn tidy(&self) -> Result<bool, IndexError> {
         let mut writer = self.writer();
-        let Writer { db, log, .. } = writer.as_mut().ok_or(IndexError::Closed)?;
-        tidy::step(db, log)
+        let Writer { db, debt, .. } = writer.as_mut().ok_or(IndexError::Closed)?;
+        tidy::step(db, debt)
     }
 
     /// Throws everything away and begins anew. Searches wait meanwhile, and then find what has been written since.

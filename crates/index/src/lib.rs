@@ -5,6 +5,8 @@
 //! chunk by chunk with a few operations on bit sets. It knows nothing of the inbox: it is given [entries](Entry), and
 //! its answers are candidates that the caller verifies.
 
+#[cfg(test)]
+mod agrees_tests;
 mod bits;
 mod chunk;
 mod column;
@@ -13,6 +15,8 @@ mod error;
 mod evaluate;
 mod grams;
 mod index;
+#[cfg(test)]
+mod life_tests;
 mod lookup;
 mod plan;
 mod postings;

@@ -1,5 +1,7 @@
 //! Upkeep, a step at a time.
 
+use std::time::{Duration, Instant};
+
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::{chunk, error::IndexError, runs, schema};
@@ -10,33 +12,47 @@ const SPARE: i64 = 1_024;
 /// How many free pages a step gives back to the disk.
 const PAGES: i64 = 256;
 
-/// Whether the log may hold what was removed. An earlier run may have left such a log, so it is cut at first.
+/// How long nothing may be removed before little that is gone is worth merging a chunk.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// What there is to do after events were removed.
 #[derive(Debug)]
-pub(crate) struct Log {
-    is_to_be_cut: bool,
+pub(crate) struct Debt {
+    /// When something was removed last; `None` if not in this run.
+    removed: Option<Instant>,
+    /// How long nothing may be removed before all is worth doing.
+    quiet: Duration,
+    /// Whether the log may hold what was removed. An earlier run may have left such a log, so it is cut at first.
+    is_log_to_cut: bool,
 }
 
-impl Default for Log {
+impl Default for Debt {
     fn default() -> Self {
-        Self { is_to_be_cut: true }
+        let quiet = if cfg!(test) { Duration::ZERO } else { QUIET };
+        Self { removed: None, quiet, is_log_to_cut: true }
     }
 }
 
-impl Log {
+impl Debt {
     /// Notes that something was removed.
-    pub(crate) fn is_to_be_cut(&mut self) {
-        self.is_to_be_cut = true;
+    pub(crate) fn grows(&mut self) {
+        self.removed = Some(Instant::now());
+        self.is_log_to_cut = true;
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.removed.is_none_or(|removed| removed.elapsed() >= self.quiet)
     }
 }
 
 /// Does one step. Returns whether there is more to do.
-pub(crate) fn step(db: &Connection, log: &mut Log) -> Result<bool, IndexError> {
+pub(crate) fn step(db: &Connection, debt: &mut Debt) -> Result<bool, IndexError> {
     let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
-    if let Some(chunk) = chunk::with_gone(&transaction)? {
+    if let Some(chunk) = chunk::with_gone(&transaction, debt.is_quiet())? {
         runs::merge_all(&transaction, chunk)?;
         chunk::set_clean(&transaction, chunk)?;
         transaction.commit()?;
-        log.is_to_be_cut();
+        debt.is_log_to_cut = true;
         return Ok(true);
     }
     if let Some(chunk) = runs::full_chunk(&transaction, schema::done(&transaction)?)? {
@@ -45,18 +61,19 @@ pub(crate) fn step(db: &Connection, log: &mut Log) -> Result<bool, IndexError> {
         return Ok(true);
     }
     drop(transaction);
-    give_back(db, log)
+    give_back(db, debt)
 }
 
 /// Gives free space back to the disk, and cuts the log.
-fn give_back(db: &Connection, log: &mut Log) -> Result<bool, IndexError> {
+fn give_back(db: &Connection, debt: &mut Debt) -> Result<bool, IndexError> {
     let free: i64 = db.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
     if free > SPARE {
         db.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
         return Ok(true);
     }
-    if log.is_to_be_cut {
-        log.is_to_be_cut = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if debt.is_log_to_cut && debt.is_quiet() {
+        // Says whether a reader was in the way.
+        debt.is_log_to_cut = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     }
     Ok(false)
 }

@@ -18,19 +18,20 @@ use crate::{
 /// Stands for the time that no attempt took.
 const NO_ATTEMPT: i64 = -1;
 
-/// Adds or replaces entries, in a transaction of the caller's.
-pub(crate) fn write(db: &Connection, next: &mut Next, entries: Vec<Entry>) -> Result<(), IndexError> {
+/// Adds or replaces entries, in a transaction of the caller's. Returns whether texts were replaced.
+pub(crate) fn write(db: &Connection, next: &mut Next, entries: Vec<Entry>) -> Result<bool, IndexError> {
     let mut chunks: BTreeMap<i64, Vec<Entry>> = BTreeMap::new();
     for entry in entries {
         chunks.entry(place(entry.seq).0).or_default().push(entry);
     }
-    let mut words = Words::new(db, next);
+    let (mut words, mut has_replaced) = (Words::new(db, next), false);
     for (number, entries) in chunks {
         let mut chunk = Chunk::read(db, number)?;
         let (mut texts, mut slots) = (BTreeMap::new(), Bits::none());
         for entry in &entries {
             let (_, slot) = place(entry.seq);
-            chunk.set(slot, &row(entry, &mut words)?, &mut words);
+            let was_there = chunk.set(slot, &row(entry, &mut words)?, &mut words);
+            has_replaced |= was_there && entry.text.is_some();
             if let Some(text) = &entry.text {
                 texts.insert(slot as u16, text.as_str());
                 slots.insert(slot);
@@ -40,7 +41,8 @@ pub(crate) fn write(db: &Connection, next: &mut Next, entries: Vec<Entry>) -> Re
         chunk.store(db, gone)?;
         runs::add(db, number, &texts)?;
     }
-    words.store()
+    words.store()?;
+    Ok(has_replaced)
 }
 
 /// Removes events, in a transaction of the caller's.

@@ -73,7 +73,7 @@ impl Search {
     ) -> Result<Part, EngineError> {
         let inbox = &self.base.inbox;
         // The events of this view are few, and whether their targets answer is not in the index.
-        let index = self.index.get().filter(|_| filter.view != Some(View::Waiting));
+        let index = (filter.view != Some(View::Waiting)).then(|| self.index.get());
         let Some(index) = index else {
             return Ok(inbox.scan(filter.clone(), range, wanted, Some(end)).await?);
         };

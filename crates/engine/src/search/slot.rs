@@ -7,27 +7,24 @@ use std::{
 
 use hookmitt_index::{Index, IndexError};
 
-/// The index, if it could be opened. Without one, searches look through all events.
-pub(crate) struct IndexSlot(RwLock<Option<Index>>);
+/// The index. As long as it can't be read, searches look through all events.
+pub(crate) struct IndexSlot(RwLock<Index>);
 
 impl IndexSlot {
-    /// Opens the index of an inbox. A failure is logged.
-    pub(crate) fn open(data_dir: &Path, inbox: &str) -> Self {
-        let opened = Index::open(data_dir, inbox).inspect_err(|error| {
-            tracing::warn!(%error, "searches look through all events, because the index can't be opened");
-        });
-        Self(RwLock::new(opened.ok()))
+    /// Looks into the index of an inbox, which another process may write.
+    pub(crate) fn look(data_dir: &Path, inbox: &str) -> Self {
+        Self(RwLock::new(Index::look(data_dir, inbox)))
     }
 
     /// Opens the index again, as its only writer, and returns it.
     pub(crate) fn reopen(&self, data_dir: &Path, inbox: &str) -> Result<Index, IndexError> {
         let index = Index::open(data_dir, inbox)?;
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(index.clone());
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = index.clone();
         Ok(index)
     }
 
     /// Returns the index.
-    pub(crate) fn get(&self) -> Option<Index> {
+    pub(crate) fn get(&self) -> Index {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path};
 
+use crate::{Candidates, Entry, Index, IndexError, Marks};
 use hookmitt_event::{EventStatus, Timestamp, Verdict, Via};
-use hookmitt_index::{Candidates, Entry, Index, IndexError, Marks};
 use hookmitt_search::{Pattern, Query, Test, Text, WordKey};
 
 fn entry(seq: i64, path: &str, text: &str) -> Entry {

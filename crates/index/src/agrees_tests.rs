@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use crate::{Entry, Index, Marks};
 use hookmitt_event::{EventStatus, Timestamp, Verdict, Via};
-use hookmitt_index::{Entry, Index, Marks};
 use hookmitt_search::{Answer, Mark, Pattern, Query, Span, Term, Test, Text, WordKey};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
