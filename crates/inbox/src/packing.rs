@@ -19,6 +19,9 @@ const SETTLED: Duration = Duration::from_secs(5);
 const EVENTS: usize = 64;
 const BYTES: usize = 256 * 1024;
 
+/// A larger body than this, in bytes, stays as it is: to free its pages would take the writer too long at a time.
+const LARGEST: usize = 4 * 1024 * 1024;
+
 /// How long a step waits for the writer's queue to be empty, and how often it looks. If capture never rests, packing
 /// goes on slowly.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -68,9 +71,11 @@ impl Packer {
     pub async fn step(&mut self) -> Result<usize, InboxError> {
         let (bytes, now) = (self.bytes, self.inbox.clock.now());
         let until = now.saturating_sub(crate::rows::micros(SETTLED));
-        let events = self.inbox.readers.read(move |db| settled(db, until, bytes)).await?;
-        let Some(up_to) = events.last().map(|event| event.seq) else { return Ok(0) };
-        let count = events.len();
+        let Settled { events, count, up_to } =
+            self.inbox.readers.read(move |db| settled(db, until, bytes)).await?;
+        if count == 0 {
+            return Ok(0);
+        }
         let bale = self.press.press(events).await?;
         self.inbox.rests(PATIENCE, LOOK_EVERY).await;
         let packed = self.inbox.write(move |batch| pack(batch, &bale, up_to)).await;
@@ -100,26 +105,41 @@ impl Inbox {
     }
 }
 
+/// Events that a step goes through.
+#[derive(Default)]
+struct Settled {
+    /// Those that are compressed.
+    events: Vec<Unpacked>,
+    /// How many there are, with those that stay as they are.
+    count: usize,
+    /// The last of them.
+    up_to: i64,
+}
+
 /// Returns the next events that were stored at `until` or before, in store time.
-fn settled(db: &Connection, until: i64, bytes: usize) -> Result<Vec<Unpacked>, InboxError> {
-    const SQL: &str = "SELECT r.seq, e.provider, r.headers, r.body, e.stored_at <= ?2 FROM raw r
+fn settled(db: &Connection, until: i64, bytes: usize) -> Result<Settled, InboxError> {
+    const SQL: &str = "SELECT r.seq, e.provider, r.headers, r.body, e.stored_at <= ?2, e.size FROM raw r
         CROSS JOIN event e ON e.seq = r.seq
         WHERE r.seq > (SELECT value FROM meta WHERE key = 'packed_seq') ORDER BY r.seq LIMIT ?1";
     let mut select = db.prepare_cached(SQL)?;
     let mut found = select.query(params![EVENTS, until])?;
-    let (mut events, mut size) = (Vec::new(), 0);
+    let (mut settled, mut size) = (Settled::default(), 0);
     while let Some(row) = found.next()?
         && row.get(4)?
     {
         let (seq, provider) = (row.get(0)?, row.get(1)?);
+        (settled.up_to, settled.count) = (seq, settled.count + 1);
+        if row.get::<_, usize>(5)? > LARGEST {
+            continue;
+        }
         let event = Unpacked { seq, provider, headers: row.get(2)?, body: row.get(3)? };
         size += event.len();
-        events.push(event);
+        settled.events.push(event);
         if size >= bytes {
             break;
         }
     }
-    Ok(events)
+    Ok(settled)
 }
 
 /// Moves events from `raw` to `packed`, and notes up to which event all is packed. An event that was deleted meanwhile, or

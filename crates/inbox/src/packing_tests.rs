@@ -188,6 +188,18 @@ async fn a_large_body_that_does_not_shrink_is_not_moved() {
 }
 
 #[tokio::test]
+async fn the_largest_bodies_stay_so_that_the_writer_is_never_held_for_long() {
+    let story = begin().await;
+    let large = vec![b' '; 5 << 20];
+    let ids = [store(&story, HeaderLines::default(), large.clone()).await, story.arrives(None).await];
+    pack_all(&story, &story.inbox).await;
+    assert_eq!(count(&story, "SELECT min(seq) FROM raw"), 1);
+    assert_eq!(count(&story, "SELECT min(seq) FROM packed"), 2);
+    assert_eq!(story.inbox.event(ids[0]).await.unwrap().request.body, large);
+    assert_eq!(story.inbox.packing().await.unwrap().waiting, 0);
+}
+
+#[tokio::test]
 async fn a_list_reads_no_body_and_damage_is_told_in_words() {
     let story = begin().await;
     let lines = HeaderLines::from_pairs([("Content-Type", "application/json")]).unwrap();

@@ -65,7 +65,7 @@ impl Press {
     ) -> io::Result<Self> {
         let (orders, mut next) = mpsc::channel::<Order>(1);
         thread::Builder::new().name("inbox-packing".to_owned()).spawn(move || {
-            give_way();
+            hookmitt_sqlite::give_way();
             let mut known = BTreeMap::new();
             while let Some((events, answer)) = next.blocking_recv() {
                 let _unheard = answer.send(press(events, &dictionary, &mut known));
@@ -135,16 +135,3 @@ fn pressed(event: Unpacked, dictionary: i64, compressor: &mut Compressor<'_>) ->
     }
     Ok(Some(Pressed { seq, dictionary, headers: form(&headers)?, body, before }))
 }
-
-/// Lets every other thread go first.
-#[cfg(target_os = "linux")]
-fn give_way() {
-    const LAST: i32 = 19;
-    // On Linux a thread has a priority of its own.
-    if let Err(why) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), LAST) {
-        tracing::debug!(%why, "events are compressed at the usual priority");
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn give_way() {}

@@ -16,7 +16,7 @@ impl Search {
         part: &str,
         limit: usize,
     ) -> Result<Vec<(String, u64)>, EngineError> {
-        let Some(index) = self.index.get() else { return Ok(Vec::new()) };
+        let index = self.index.get();
         if key != WordKey::Target {
             return Ok(index.words(key, part, limit).await?);
         }

@@ -10,7 +10,7 @@ use hookmitt_index::{Entry, Index, IndexError};
 use hookmitt_sqlite::Background;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::Progress;
+use super::progress::Progress;
 use crate::{
     EngineError,
     base::Base,

@@ -4,17 +4,15 @@
 mod dictionaries;
 mod indexing;
 mod packing;
+mod progress;
 #[cfg(test)]
 mod ratio_tests;
 
-use std::{fmt::Display, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use tokio::sync::watch;
 
 use crate::{base::Base, search::IndexSlot};
-
-/// How long a chore waits after a step that failed, for example on a full disk.
-const AGAIN: Duration = Duration::from_secs(10);
 
 /// Begins the chores, each of which waits until this process delivers.
 pub(crate) fn begin(base: &Arc<Base>, index: &Arc<IndexSlot>, owner: &watch::Receiver<bool>) {
@@ -46,40 +44,6 @@ async fn while_owner<F: Future<Output = ()>>(mut owner: watch::Receiver<bool>, c
         tokio::select! {
             () = chore() => return,
             taken_over = gone.wait_for(|owner| !*owner) => if taken_over.is_err() { return },
-        }
-    }
-}
-
-/// What a chore has to say about its steps. It says each hindrance once.
-#[derive(Debug)]
-struct Progress {
-    what: &'static str,
-    hindrance: Option<String>,
-}
-
-impl Progress {
-    const fn of(what: &'static str) -> Self {
-        Self { what, hindrance: None }
-    }
-
-    /// Takes the outcome of a step. After one that failed it waits, and returns `None`.
-    async fn after<T, E: Display>(&mut self, step: Result<T, E>) -> Option<T> {
-        match step {
-            Ok(done) => {
-                if self.hindrance.take().is_some() {
-                    tracing::info!("{} goes on", self.what);
-                }
-                Some(done)
-            }
-            Err(error) => {
-                let said = error.to_string();
-                if self.hindrance.as_ref() != Some(&said) {
-                    tracing::warn!(%error, "{} failed and is tried again", self.what);
-                    self.hindrance = Some(said);
-                }
-                tokio::time::sleep(AGAIN).await;
-                None
-            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hookmitt_inbox::{Inbox, Packer};
 
-use super::{Progress, dictionaries::dictionary};
+use super::{dictionaries::dictionary, progress::Progress};
 
 /// How often it looks for more, once all is packed.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

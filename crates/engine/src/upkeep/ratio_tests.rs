@@ -11,7 +11,7 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::SmallRng};
 use super::dictionaries::dictionary;
 use crate::begun::{engine_by, post, source};
 
-/// How many events are packed. The ratio of 20,000 is the same within a hundredth.
+/// How many events are packed. Of 20,000 it is 0.43, because what an empty inbox takes counts for less.
 const EVENTS: usize = 2_000;
 
 /// How large an event's bytes are on average. Samples are cut down, so several are put together.
@@ -104,13 +104,15 @@ async fn ratio(dictionary: impl Fn(Option<&str>) -> Dictionary + Send + 'static)
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::print_stdout, reason = "the figures say more than that they are small enough")]
 async fn packed_events_take_half_of_their_bytes_on_the_disk() {
     let (on_disk, packed) = ratio(dictionary).await;
     let none = |_: Option<&str>| Dictionary { name: "none".to_owned(), text: Vec::new() };
     let plain = ratio(none).await;
-    println!("{on_disk:.3} of their bytes on the disk, {packed:.3} packed; {plain:.3?} without dictionaries");
-    let common = |_: Option<&str>| dictionary(None);
-    println!("{:.3?} with the common one", ratio(common).await);
+    let common = ratio(|_| dictionary(None)).await;
+    println!(
+        "on the disk, and packed alone: {on_disk:.3}, {packed:.3}; with one dictionary for all: {common:.3?}; without: {plain:.3?}"
+    );
     assert!(on_disk <= 0.5, "{on_disk:.3} of their bytes");
     assert!(on_disk < plain.0, "dictionaries don't pay: {plain:.3?}");
 }
