@@ -45,6 +45,7 @@ mod stories {
     mod handshake_rows;
     mod handshakes;
     mod head_requests;
+    mod jobs;
     mod keychain;
     mod layers;
     mod limits;
