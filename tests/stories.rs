@@ -46,6 +46,7 @@ mod stories {
     mod handshakes;
     mod head_requests;
     mod inbox_maker;
+    mod jobs;
     mod keychain;
     mod layers;
     mod limits;

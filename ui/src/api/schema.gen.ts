@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/api/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Moves events to the bin, and ends their waiting deliveries. Up to ten that are named are moved at once; more, or
+         *     those of a search, become a job.
+         */
+        post: operations["delete_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deliveries/stop": {
         parameters: {
             query?: never;
@@ -384,6 +404,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the jobs of the last 7 days, newest first, one page at a time. */
+        get: operations["list_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns a job. */
+        get: operations["show_job"];
+        put?: never;
+        post?: never;
+        /** Cancels a job that waits or runs, and returns it. What it has done stays. A job that has ended stays as it is. */
+        delete: operations["cancel_job"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns what came of a job so far, and a page of what failed. */
+        get: operations["job_result"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Goes on with a job that was stopped or cancelled, or that failed, from where it ended. */
+        post: operations["resume_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/listen": {
         parameters: {
             query?: never;
@@ -413,10 +502,10 @@ export interface paths {
         };
         /**
          * Streams changes as server-sent events.
-         * @description `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more). `delivery`: a delivery that changed. `refused`: a request that was
-         *     refused. `config`: settings changed. `tunnel`: a tunnel that changed. `gap`: a gap that ended. `skipped`: how many
-         *     events a brief stream left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load
-         *     everything again.
+         * @description `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more).
+         *     `delivery`: a delivery that changed. `refused`: a request that was refused. `config`: settings changed. `tunnel`: a
+         *     tunnel that changed. `gap`: a gap that ended. `job`: a job that changed. `skipped`: how many events a brief stream
+         *     left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load everything again.
          */
         get: operations["live"];
         put?: never;
@@ -444,6 +533,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restores events from the bin, and makes the deliveries wait again that their deletion ended. Up to ten that are named
+         *     are restored at once; more, or those of a search, become a job.
+         */
+        post: operations["restore_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/retry": {
         parameters: {
             query?: never;
@@ -455,7 +564,8 @@ export interface paths {
         put?: never;
         /**
          * Retries deliveries of many events, and says which can't be sent: those of the named events, all dead letters of one
-         *     source or of all sources, or the events that a source withheld because of the host name that was called.
+         *     source or of all sources, or the events that a source withheld because of the host name that was called. More than ten
+         *     named events, or those of a search, become a job.
          */
         post: operations["retry_many"];
         delete?: never;
@@ -479,6 +589,42 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/searches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the saved searches in order. */
+        get: operations["list_searches"];
+        put?: never;
+        /** Saves a search behind the others. At most 100 are saved. */
+        post: operations["save_search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/searches/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Removes a saved search. */
+        delete: operations["remove_search"];
+        options?: never;
+        head?: never;
+        /** Changes or moves a saved search. */
+        patch: operations["change_search"];
         trace?: never;
     };
     "/api/secrets": {
@@ -984,6 +1130,18 @@ export interface components {
          * @enum {string}
          */
         Answerer: "hookmitt" | "relay" | "channel";
+        /** @description What a job was asked for. */
+        AskedJson: {
+            /** @description How many events were named; null if a search finds them. */
+            events: number | null;
+            /** @description The search whose events are meant; null if they were named. */
+            q: string | null;
+        };
+        /**
+         * @description Who asked for something.
+         * @enum {string}
+         */
+        Asker: "window" | "page" | "cli" | "api";
         /** @description One HTTP attempt of a delivery. */
         AttemptJson: {
             /** @description Whether the request was sent but not answered. Then it is unknown whether the target acted on it. */
@@ -1059,6 +1217,10 @@ export interface components {
              * @description When the oldest was received.
              */
             oldest_at: string | null;
+        };
+        /** @description A job that was asked for. */
+        Begun: {
+            job: components["schemas"]["JobJson"];
         };
         /** @description The URL against which a signature was verified. */
         CalledUrl: {
@@ -1940,6 +2102,65 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description A page of a list. */
+        Items_JobJson: {
+            items: {
+                /** @description What was asked for. */
+                asked: components["schemas"]["AskedJson"];
+                /** @description Who asked for it. */
+                asked_by: components["schemas"]["Asker"];
+                /** Format: date-time */
+                created_at: string;
+                /**
+                 * Format: int64
+                 * @description How many events are done, those that failed included.
+                 */
+                done: number;
+                /** Format: date-time */
+                ended_at?: string | null;
+                /**
+                 * Format: int64
+                 * @description How many failed.
+                 */
+                failed: number;
+                /**
+                 * Format: int64
+                 * @description The job's number.
+                 */
+                id: number;
+                /** @description What it does: `delete`, `restore` or `retry`. */
+                kind: string;
+                /** @description What it has changed so far. */
+                result: components["schemas"]["JobResult"];
+                /**
+                 * Format: date-time
+                 * @description When it began to run, the last time that it did.
+                 */
+                started_at?: string | null;
+                /** @description How far it is. */
+                state: components["schemas"]["JobState"];
+                /**
+                 * Format: int64
+                 * @description How many there are; null while they are being counted.
+                 */
+                total?: number | null;
+                /** @description Why the job as a whole failed. */
+                why?: string | null;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Items_Moved: {
+            items: {
+                /** @description How many of its deliveries were ended, or wait again. */
+                deliveries: number;
+                /** Format: uuid */
+                event_id: string;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
         Items_ProviderView: {
             items: {
                 /** @description Whether samples of its events can be made and sent. */
@@ -1975,6 +2196,18 @@ export interface components {
                  * @description The event that is delivered: the one that was named, or its edited copy.
                  */
                 event_id: string;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Items_SavedSearchView: {
+            items: {
+                /** Format: int64 */
+                id: number;
+                name: string;
+                /** @description The search, as it was typed. */
+                q: string;
             }[];
             /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
@@ -2171,6 +2404,89 @@ export interface components {
             /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
+        /** @description Something of a job that failed. */
+        JobFailureJson: {
+            /** Format: uuid */
+            event_id: string;
+            /**
+             * Format: int64
+             * @description The event's number; null if the event is gone.
+             */
+            seq: number | null;
+            /** @description Why it failed, in words. */
+            why: string;
+        };
+        /** @description A job. */
+        JobJson: {
+            /** @description What was asked for. */
+            asked: components["schemas"]["AskedJson"];
+            /** @description Who asked for it. */
+            asked_by: components["schemas"]["Asker"];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: int64
+             * @description How many events are done, those that failed included.
+             */
+            done: number;
+            /** Format: date-time */
+            ended_at: string | null;
+            /**
+             * Format: int64
+             * @description How many failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description The job's number.
+             */
+            id: number;
+            /** @description What it does: `delete`, `restore` or `retry`. */
+            kind: string;
+            /** @description What it has changed so far. */
+            result: components["schemas"]["JobResult"];
+            /**
+             * Format: date-time
+             * @description When it began to run, the last time that it did.
+             */
+            started_at: string | null;
+            /** @description How far it is. */
+            state: components["schemas"]["JobState"];
+            /**
+             * Format: int64
+             * @description How many there are; null while they are being counted.
+             */
+            total: number | null;
+            /** @description Why the job as a whole failed. */
+            why: string | null;
+        };
+        /** @description What came of a job so far. */
+        JobOutcome: {
+            /** @description What failed, in the order in which it did. Only the first 10,000 of a job are kept. */
+            items: components["schemas"]["JobFailureJson"][];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+            result: components["schemas"]["JobResult"];
+            state: components["schemas"]["JobState"];
+        };
+        /** @description What a job has changed so far. */
+        JobResult: {
+            /**
+             * Format: int64
+             * @description How many deliveries were changed with them: ended, or made to wait again.
+             */
+            deliveries?: number;
+            /**
+             * Format: int64
+             * @description How many events were changed: deleted, restored or retried.
+             */
+            events: number;
+        };
+        /**
+         * @description How far a job is.
+         * @enum {string}
+         */
+        JobState: "waiting" | "running" | "done" | "failed" | "cancelled" | "stopped";
         /** @description What an event is judged by, instead of what is known of it. Absent fields replace nothing. */
         JudgeBy: {
             /**
@@ -2225,14 +2541,37 @@ export interface components {
             events?: string[];
             /** @description With `dead_letter`: also retry the deliveries that failed for good. */
             failed?: boolean;
+            /** @description Retry the failed, dead and skipped deliveries of the events that this search finds. */
+            q?: string | null;
             source?: components["schemas"]["Slug"] | null;
             /** @description Send the events that were withheld because this host name was called. The source must allow the name by now. */
             withheld_host?: string | null;
+        };
+        /** @description Which events are deleted or restored: either those that are named, or those that a search finds. */
+        Meant: {
+            /** @description The events, at most 1,000. Each is named by its id, the beginning of its id, `#12`, `last` or `last~2`. */
+            events?: string[];
+            /** @description A search. What comes later than the request is left alone. */
+            q?: string | null;
         };
         /** @description Where an event is moved. */
         Move: {
             /** @description The source. It must exist. */
             source: string;
+        };
+        /** @description An event that was deleted or restored. */
+        Moved: {
+            /** @description How many of its deliveries were ended, or wait again. */
+            deliveries?: number;
+            /** Format: uuid */
+            event_id: string;
+        };
+        /** @description A search to save. */
+        NewSearch: {
+            /** @description Its name: 1 to 60 characters, unlike any other one's. */
+            name: string;
+            /** @description The search, in the search language. Times such as `2h` are read anew whenever it is used. */
+            q: string;
         };
         /** @description A secret to store: either its value, or the environment variable that holds it. */
         NewSecret: {
@@ -2315,7 +2654,10 @@ export interface components {
         Problem: {
             /** @description The stable code of the error. */
             code: string;
-            /** @description Where a search is wrong, in characters from 1, if the error is about one. */
+            /**
+             * Format: int32
+             * @description Where a search is wrong, in characters from 1, if the error is about one.
+             */
             column: number | null;
             /** @description What happened. */
             detail: string;
@@ -2485,10 +2827,27 @@ export interface components {
             /** @description The label that distinguishes the secret from others of its source. */
             label?: string | null;
         };
+        /** @description A saved search, as the API returns it. */
+        SavedSearchView: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+            /** @description The search, as it was typed. */
+            q: string;
+        };
         /** @description Where a delivered secret was saved. */
         SavedSecret: {
             label: string;
             source: components["schemas"]["Slug"];
+        };
+        /** @description What changes in a saved search. Absent fields stay as they are. */
+        SearchChange: {
+            /** @description Its new name. */
+            name?: string | null;
+            /** @description Its new place in the order, from 0. */
+            place?: number | null;
+            /** @description The new search. */
+            q?: string | null;
         };
         /** @description A search as it was typed. */
         SearchJson: {
@@ -3049,6 +3408,53 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    delete_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Meant"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_Moved"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stop_deliveries: {
         parameters: {
             query?: never;
@@ -3840,6 +4246,177 @@ export interface operations {
             };
         };
     };
+    list_jobs: {
+        parameters: {
+            query?: {
+                /** @description Only jobs in this state. */
+                state?: components["schemas"]["JobState"];
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of jobs, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_JobJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobJson"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobJson"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    job_result: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of failures, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOutcome"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listen: {
         parameters: {
             query?: never;
@@ -3949,6 +4526,53 @@ export interface operations {
             };
         };
     };
+    restore_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Meant"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_Moved"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     retry_many: {
         parameters: {
             query?: never;
@@ -3968,6 +4592,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Retried"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
                 };
             };
             400: {
@@ -4011,6 +4643,140 @@ export interface operations {
                 };
             };
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_searches: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_SavedSearchView"];
+                };
+            };
+        };
+    };
+    save_search: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSearch"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearchView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_search: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_search: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearchView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

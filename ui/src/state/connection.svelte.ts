@@ -1,9 +1,10 @@
 import { onUnauthorised } from '../api/client';
 import { keepLive } from '../api/live';
-import type { Event, Gap, Tunnel } from '../api/shapes';
+import type { Event, Gap, Job, Tunnel } from '../api/shapes';
 import { transport } from '../api/transport';
 import { events } from './events.svelte';
 import { gaps } from './gaps.svelte';
+import { jobs } from './jobs.svelte';
 import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
 import { tunnels } from './tunnels.svelte';
@@ -61,6 +62,7 @@ class Connection {
     void stats.readRate().catch(() => undefined);
     void tunnels.read();
     void gaps.read().catch(() => undefined);
+    void jobs.read();
   }
 
   #lost() {
@@ -82,6 +84,7 @@ class Connection {
       sources.saw(event.source, event.provider);
     }
     if (name === 'tunnel') return tunnels.apply(data as Tunnel);
+    if (name === 'job') return jobs.apply(data as Job);
     if (name === 'gap') this.#gap(data as Gap);
     if (name === 'lagged') {
       this.#readAnew();
