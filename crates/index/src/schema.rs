@@ -28,18 +28,20 @@ const SCHEMA: &str = "
 
 /// Opens the writer's connection. What belongs to another inbox, has another format or is damaged is made anew.
 pub(crate) fn open(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
-    if let Ok(db) = opened(path, inbox)
-        && is_usable(&db, inbox).unwrap_or(false)
-    {
-        return Ok(db);
+    let usable = opened(path, inbox).and_then(|db| Ok(is_usable(&db, inbox)?.then_some(db)));
+    match usable {
+        Ok(Some(db)) => Ok(db),
+        Err(why @ (IndexError::Busy | IndexError::Full)) => Err(why),
+        Ok(None) | Err(_) => begin_anew(path, inbox),
     }
-    begin_anew(path, inbox)
 }
 
 /// Empties the file, whatever is in it. Those who have it open see that, too, which they wouldn't if it were replaced.
 pub(crate) fn begin_anew(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
-    if emptied(path).is_err() {
-        remove(path)?;
+    match emptied(path) {
+        Ok(()) => {}
+        Err(why @ (IndexError::Busy | IndexError::Full)) => return Err(why),
+        Err(_) => remove(path)?,
     }
     opened(path, inbox)
 }
