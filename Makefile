@@ -35,7 +35,7 @@ bench-relay: ## Measure a relay and its tunnels; ARGS=catch-up for a part; JSON 
 	@scripts/setup.sh --for core
 	@$(ENV) cargo build --release -p hookmitt-cli && cargo bench -p hookmitt-stories --bench speed -- --relay $(ARGS)
 
-bench-inbox: ## Measure inboxes of 10,000 to 1,000,000 events; ARGS="10000 lists" for a size or a part; JSON in target/bench
+bench-inbox: ## Measure inboxes of up to 1,000,000 events; ARGS="10000 lists" for a size or part; JSON in target/bench
 	@scripts/setup.sh --for core
 	@$(ENV) cargo build --release -p hookmitt-cli && cargo bench -p hookmitt-stories --bench speed -- --inbox $(ARGS)
 

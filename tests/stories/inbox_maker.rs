@@ -49,7 +49,7 @@ async fn a_made_inbox_is_like_a_real_one() {
     is_between("mean body, bytes", number(&db, "SELECT avg(size) FROM event"), 2_800.0, 4_200.0);
     is_between("zstd -3 of each body alone : raw", compressed(&db), 0.35, 0.50);
 
-    is_between("duplicates", share(&db, "event", "duplicate_of IS NOT NULL"), 0.04, 0.06);
+    is_between("duplicates", share(&db, "event", "duplicate_of IS NOT NULL"), 0.03, 0.07);
     let conflicts = "SELECT count(*) FROM event WHERE flags & 2";
     is_between("duplicates with other bytes", number(&db, conflicts), 1.0, 15.0);
     for (verdict, name, least, most) in [

@@ -66,6 +66,7 @@ impl Client {
             .header(header::HOST, self.address.to_string())
             .header(header::AUTHORIZATION, format!("Bearer {}", super::served::TOKEN))
             .body(Empty::new())?;
+        self.requests.ready().await?;
         let asked = Instant::now();
         let answer = self.requests.send_request(request).await?;
         let (status, mut coming) = (answer.status().as_u16(), answer.into_body());

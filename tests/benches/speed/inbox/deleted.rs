@@ -1,4 +1,4 @@
-//! The same lists once all but ten events are deleted: nothing may walk through the emptiness.
+//! The same lists and searches once all but ten events are deleted: nothing may walk through the emptiness.
 
 use std::time::Instant;
 
@@ -11,6 +11,7 @@ use super::{
     figure::{Figures, Part},
     lists,
     place::Place,
+    search,
     served::Served,
 };
 use crate::report::millis;
@@ -36,9 +37,13 @@ pub(super) fn measure(runtime: &Runtime, place: &Place, figures: &mut Figures) -
         let mut client = served.client().await?;
         let left = client.get("/api/events?limit=100").await?.rows();
         ensure!(left == KEPT, "{left} events are left, not {KEPT}");
-        lists::measure(&mut client, place.last(), &mut own).await
+        lists::measure(&mut client, place.last(), &mut own).await?;
+        for part in [Part::Keys, Part::Pairs, Part::Text] {
+            search::measure(&mut client, place, part, &mut own).await?;
+        }
+        anyhow::Ok(())
     })?;
-    for mut figure in own.0 {
+    for mut figure in own.0.into_iter().filter(|figure| figure.value.is_some()) {
         (figure.part, figure.name) = (Part::Deleted, format!("after deletion: {}", figure.name));
         figures.0.push(figure);
     }

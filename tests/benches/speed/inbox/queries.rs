@@ -9,52 +9,55 @@ use hookmitt_stories::{ABSENT_WORD, COMMON_WORD, RARE_WORD};
 pub(super) const PROBE: &str = "is:no-such-mark";
 
 /// Each key alone: with values that many events have, few, and none.
-pub(super) fn keys(until: Timestamp) -> Vec<String> {
-    let mut keys: Vec<String> = [
-        "source:shop",
-        "source:sensors",
-        "type:push",
-        "type:charge.*",
-        "type:nothing.like.this",
-        "provider:stripe",
-        "verdict:valid",
-        "verdict:invalid",
-        "status:completed",
-        "status:dead_letter",
-        "status:pending",
-        "via:tunnel",
-        "via:edit",
-        "target:shop",
-        "target:nowhere",
-        "method:POST",
-        "method:PUT",
-        "path:/v1/*",
-        "path:/nowhere",
-        "tag:nobody-has-it",
-        "is:duplicate",
-        "is:first",
-        "is:conflict",
-        "is:stale",
-        "is:pinned",
-        "is:browser",
-        "is:edited",
-        "is:handshake",
-        "is:deleted",
-        "size:>100kb",
-        "size:<1kb",
-        "size:>100mb",
-        "response:503",
-        "response:200",
-        "response:418",
-        "latency:>500ms",
-        "latency:>1h",
-        "#12..#40",
+pub(super) const KEYS: [&str; 38] = [
+    "source:shop",
+    "source:sensors",
+    "type:push",
+    "type:charge.*",
+    "type:nothing.like.this",
+    "provider:stripe",
+    "verdict:valid",
+    "verdict:invalid",
+    "status:completed",
+    "status:dead_letter",
+    "status:pending",
+    "via:tunnel",
+    "via:edit",
+    "target:shop",
+    "target:nowhere",
+    "method:POST",
+    "method:PUT",
+    "path:/v1/*",
+    "path:/nowhere",
+    "tag:nobody-has-it",
+    "is:duplicate",
+    "is:first",
+    "is:conflict",
+    "is:stale",
+    "is:pinned",
+    "is:browser",
+    "is:edited",
+    "is:handshake",
+    "is:deleted",
+    "size:>100kb",
+    "size:<1kb",
+    "size:>100mb",
+    "response:503",
+    "response:200",
+    "response:418",
+    "latency:>500ms",
+    "latency:>1h",
+    "#12..#40",
+];
+
+/// Times before the last event was received, by name.
+pub(super) fn times(until: Timestamp) -> Vec<(&'static str, String)> {
+    let days = |days: u64| until.before(Duration::from_secs(days * 86_400));
+    vec![
+        ("after: the last day", format!("after:{}", days(1))),
+        ("before: the first ten days", format!("before:{}", days(80))),
+        ("after: before: a day in between", format!("after:{} before:{}", days(41), days(40))),
     ]
-    .map(str::to_owned)
-    .into();
-    keys.push(format!("after:{}", until.before(Duration::from_secs(86_400))));
-    keys.push(format!("before:{}", until.before(Duration::from_secs(80 * 86_400))));
-    keys
 }
 
 /// Twenty pairs of keys. Both of the first are dense, and no event has both; those after it differ in which of the two is
@@ -85,12 +88,12 @@ pub(super) const PAIRS: [&str; 20] = [
 /// Texts: rare, common, both, of another script, a phrase, and one that isn't there.
 pub(super) fn texts() -> Vec<(&'static str, String)> {
     vec![
-        ("present, rare", RARE_WORD.to_owned()),
-        ("present, common", COMMON_WORD.to_owned()),
-        ("both", format!("{COMMON_WORD} {RARE_WORD}")),
-        ("another script", "顧客支払".to_owned()),
-        ("a phrase", format!("\"{COMMON_WORD} fli\"")),
-        ("absent", ABSENT_WORD.to_owned()),
+        ("text, present, rare", RARE_WORD.to_owned()),
+        ("text, present, common", COMMON_WORD.to_owned()),
+        ("text, both", format!("{COMMON_WORD} {RARE_WORD}")),
+        ("text, another script", "顧客支払".to_owned()),
+        ("text, a phrase", format!("\"{COMMON_WORD} fli\"")),
+        ("text, absent", ABSENT_WORD.to_owned()),
     ]
 }
 

@@ -26,16 +26,7 @@ pub(super) async fn measure(
 ) -> anyhow::Result<()> {
     // Without the language, the server takes `type:push` for a text.
     let known = part == Part::Text || client.get(&path(queries::PROBE)).await?.status == 400;
-    let named = |query: &str| (query.to_owned(), query.to_owned());
-    let (queries, limit): (Vec<_>, _) = match part {
-        Part::Keys => (queries::keys(place.until()).iter().map(|query| named(query)).collect(), KEYS_MS),
-        Part::Pairs => (queries::PAIRS.map(named).into(), KEYS_MS),
-        Part::Unindexed => (queries::UNINDEXED.map(named).into(), FIRST_ROWS_MS),
-        _ => {
-            let texts = queries::texts().into_iter().map(|(name, text)| (format!("text, {name}"), text));
-            (texts.collect(), TEXT_MS)
-        }
-    };
+    let (queries, limit) = asked(place, part);
     let which: fn(&Answer) -> Duration =
         if part == Part::Unindexed { |answer| answer.first_row } else { |answer| answer.took };
     for (name, query) in queries {
@@ -48,6 +39,21 @@ pub(super) async fn measure(
         }
     }
     Ok(())
+}
+
+/// Returns the queries of a part, each with its name, and their limit.
+fn asked(place: &Place, part: Part) -> (Vec<(String, String)>, f64) {
+    let as_named = |query: &&str| ((*query).to_owned(), (*query).to_owned());
+    let owned = |(name, query): (&str, String)| (name.to_owned(), query);
+    match part {
+        Part::Keys => {
+            let times = queries::times(place.until()).into_iter().map(owned);
+            (queries::KEYS.iter().map(as_named).chain(times).collect(), KEYS_MS)
+        }
+        Part::Pairs => (queries::PAIRS.iter().map(as_named).collect(), KEYS_MS),
+        Part::Unindexed => (queries::UNINDEXED.iter().map(as_named).collect(), FIRST_ROWS_MS),
+        _ => (queries::texts().into_iter().map(owned).collect(), TEXT_MS),
+    }
 }
 
 /// Returns the path of a search.

@@ -81,8 +81,10 @@ impl Served {
 fn forget(folder: &Path) -> anyhow::Result<()> {
     use rustix::fs::{Advice, fadvise};
     for entry in fs::read_dir(folder)? {
-        let file = fs::File::open(entry?.path())?;
-        if file.metadata()?.is_file() {
+        let entry = entry?;
+        // There may be a socket.
+        if entry.file_type()?.is_file() {
+            let file = fs::File::open(entry.path())?;
             file.sync_all()?;
             fadvise(&file, 0, None, Advice::DontNeed)?;
         }
