@@ -87,6 +87,11 @@ pub fn openapi() -> serde_json::Value {
 }
 
 fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
+    about_events().merge(about_settings()).split_for_parts()
+}
+
+/// Returns the routes about events, and what is done with them.
+fn about_events() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(events::list))
         .routes(routes!(events::count))
@@ -113,6 +118,11 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(jobs::show, jobs::cancel))
         .routes(routes!(jobs::result))
         .routes(routes!(jobs::resume))
+}
+
+/// Returns the routes about what is set up, and about hookmitt itself.
+fn about_settings() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
         .routes(routes!(sources::list, sources::add))
         .routes(routes!(sources::show, sources::change, sources::remove))
         .routes(routes!(sources::withheld))
@@ -145,5 +155,4 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(doctor::doctor))
         .routes(routes!(doctor::healthz))
         .routes(routes!(session::open))
-        .split_for_parts()
 }

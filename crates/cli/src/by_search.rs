@@ -21,7 +21,7 @@ pub(crate) struct BySearch {
     #[arg(long = "where", value_name = "SEARCH", group = "which", value_parser = search)]
     pub(crate) search: Option<String>,
     /// Don't ask, however many match
-    #[arg(long, requires = "search")]
+    #[arg(long, conflicts_with = "ids")]
     yes: bool,
 }
 

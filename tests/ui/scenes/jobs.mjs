@@ -11,7 +11,8 @@ export async function jobs(stage) {
   const { servers } = await seed(hookmitt.api, hookmitt.capture);
   stage.leaves(() => Promise.all(servers.map((server) => server.stop().catch(() => {}))));
   const now = Date.now();
-  const ended = { ended_at: new Date(now - 60_000).toISOString() };
+  const at = (ago) => new Date(now - ago).toISOString();
+  const ended = { created_at: at(3_700_000), started_at: at(3_700_000), ended_at: at(3_600_000) };
   const failures = reasons.concat(reasons, reasons).map((why, at) => ({ event_id: '0199a5f0-1111-7abc-8def-0123456789ab', seq: 214 - at * 3, why }));
   const all = [
     job(now),
