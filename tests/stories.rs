@@ -45,6 +45,7 @@ mod stories {
     mod handshake_rows;
     mod handshakes;
     mod head_requests;
+    mod keeping;
     mod keychain;
     mod layers;
     mod limits;
@@ -106,6 +107,7 @@ mod stories {
     mod threats_single_use;
     mod threats_trust;
     mod threats_wire;
+    mod trash;
     mod tunnel;
     mod tunnel_announce;
     mod tunnel_away;

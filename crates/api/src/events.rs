@@ -124,7 +124,7 @@ pub(crate) async fn delete(
     Path(id): Path<String>,
 ) -> Result<Json<Deleted>, Problem> {
     let id = named(&engine, &id).await?;
-    let ended = engine.set_deleted(id, true).await?;
+    let ended = engine.trash.set_deleted(id, true).await?;
     Ok(Json(Deleted { id, ended }))
 }
 
@@ -135,7 +135,7 @@ pub(crate) async fn restore(
     Path(id): Path<String>,
 ) -> Result<Json<EventJson>, Problem> {
     let id = named(&engine, &id).await?;
-    engine.set_deleted(id, false).await?;
+    engine.trash.set_deleted(id, false).await?;
     shown(&engine, id).await
 }
 

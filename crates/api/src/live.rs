@@ -175,8 +175,13 @@ impl Watcher {
             Change::Stored(_) => Ok(()),
             Change::Delivery(id) => self.delivery(id).await,
             Change::Event(id) => {
-                let listed = self.engine.inbox().listed(id).await?;
-                self.push("event", &EventJson::new(&listed.event, listed.status));
+                for listed in self.engine.inbox().these(vec![id]).await? {
+                    self.push("event", &EventJson::new(&listed.event, listed.status));
+                }
+                Ok(())
+            }
+            Change::Many(events) => {
+                self.lagged(events);
                 Ok(())
             }
             Change::Config => {
@@ -251,7 +256,8 @@ impl Watcher {
     }
 
     async fn delivery(&mut self, id: DeliveryId) -> Result<(), Problem> {
-        let listed = self.engine.inbox().listed(id.event).await?;
+        // It may have been deleted for good since.
+        let Some(listed) = self.engine.inbox().these(vec![id.event]).await?.pop() else { return Ok(()) };
         let delivery = self.engine.inbox().delivery(id).await?;
         let moved = DeliveryMoved {
             event_id: id.event,

@@ -104,9 +104,10 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::UnknownTarget(_)
         | InboxError::UnknownTunnel(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
-        InboxError::SourceExists(_) | InboxError::TargetExists(_) | InboxError::TooManySources(_) => {
-            StatusCode::CONFLICT
-        }
+        InboxError::NotInTrash(_)
+        | InboxError::SourceExists(_)
+        | InboxError::TargetExists(_)
+        | InboxError::TooManySources(_) => StatusCode::CONFLICT,
         InboxError::Full
         | InboxError::Busy
         | InboxError::Overloaded

@@ -13,8 +13,9 @@ use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    Problem, bytes, deliveries, doctor, document, events, fixtures, handshakes, listen, live, providers,
-    samples, secrets, session, session::Sessions, sources, stats, targets, test_keys, tunnels, verdict,
+    Problem, bytes, deliveries, doctor, document, events, fixtures, handshakes, listen, live, marks,
+    providers, samples, secrets, session, session::Sessions, sources, stats, targets, test_keys, trash,
+    tunnels, verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -88,10 +89,16 @@ pub fn openapi() -> serde_json::Value {
 fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(events::list))
-        .routes(routes!(events::show, events::delete))
+        .routes(routes!(events::show, events::delete, marks::change))
+        .routes(routes!(marks::tags))
         .routes(routes!(bytes::body))
         .routes(routes!(events::copies))
         .routes(routes!(events::restore))
+        .routes(routes!(trash::list))
+        .routes(routes!(trash::restore))
+        .routes(routes!(trash::delete))
+        .routes(routes!(trash::empty))
+        .routes(routes!(trash::clear))
         .routes(routes!(events::assign))
         .routes(routes!(verdict::verify))
         .routes(routes!(verdict::explanation))

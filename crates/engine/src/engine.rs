@@ -8,7 +8,7 @@ use std::{
 };
 
 use hookmitt_clock::{Clock, MachineClock};
-use hookmitt_event::{EventId, Timestamp};
+use hookmitt_event::Timestamp;
 use hookmitt_inbox::Inbox;
 use hookmitt_keys::{KeyStore, Network};
 use hookmitt_vault::StoreChoice;
@@ -22,6 +22,7 @@ use crate::{
     confirmation::Confirmation,
     delivery::{Bells, Delivery, OwnerLock, Sending},
     fixtures::Fixtures,
+    keeping::{Marking, Trash},
     live::Live,
     manage::{DeliveredSecrets, Listeners, Secrets, Sources, Targets, TestKeys},
     replay::{Replays, Retries, Samples, WithheldHosts},
@@ -95,6 +96,10 @@ pub struct Engine {
     pub withheld_hosts: WithheldHosts,
     /// Finds events.
     pub search: Search,
+    /// Marks events with pins, notes and tags.
+    pub marking: Marking,
+    /// The bin.
+    pub trash: Trash,
     /// Exports and imports events as files.
     pub fixtures: Fixtures,
     /// The tunnels.
@@ -132,6 +137,7 @@ impl Engine {
         engine.watch_others();
         explain_new(&engine.verdicts);
         judge_as_keys_come(&engine.verdicts, fetching, waits_for_key);
+        engine.trash.keep_tidy();
         engine.secrets.await_keychain();
         Ok(engine)
     }
@@ -166,6 +172,8 @@ impl Engine {
             samples: Samples::new(s(), Arc::clone(&capture), replays.clone()),
             withheld_hosts: WithheldHosts::new(s(), replays.clone(), retries.clone()),
             search: Search::new(Arc::clone(&base)),
+            marking: Marking::new(Arc::clone(&base)),
+            trash: Trash::new(Arc::clone(&base), Arc::clone(&bells), Arc::clone(&verdicts)),
             fixtures: Fixtures::new(s(), Arc::clone(&capture)),
             listeners: Listeners::new(s(), targets.clone(), Arc::clone(&delivery)),
             runner: Arc::new(Runner::new(tunnels.clone(), Arc::clone(&capture))),
@@ -261,22 +269,6 @@ impl Engine {
     /// Sets how long a sender waits at the capture port for the local server; by default 2.5 s.
     pub fn holds_senders_for(&self, limit: Duration) {
         self.capture.senders.wait_at_the_port(limit);
-    }
-
-    /// Puts an event in the bin and ends its waiting deliveries, or restores both. Returns how many deliveries changed.
-    ///
-    /// # Errors
-    /// Fails if the event is unknown.
-    pub async fn set_deleted(&self, id: EventId, deleted: bool) -> Result<usize, EngineError> {
-        let changed = self.base.inbox.set_deleted(id, deleted.then(|| self.base.now())).await?;
-        self.base.announce(Change::Event(id));
-        changed.iter().for_each(|target| self.bells.wake(*target)); // the order may let others pass now
-        if !deleted {
-            // Events in the bin are left out when a new secret or key has others judged again.
-            let source = self.base.inbox.listed(id).await?.event.source;
-            self.verdicts.judge_again(id, &source);
-        }
-        Ok(changed.len())
     }
 
     /// Announces again up to which number events are stored, for a watcher that has missed some.

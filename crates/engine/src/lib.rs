@@ -2,7 +2,7 @@
 //!
 //! [`Engine`] consists of parts, each of which gets only what it needs. `base` (inbox, clock, tasks) is beneath all of
 //! them; then come `settings`, `judging`, `confirmation`, `verdicts`, `capture`, `delivery`, `manage`, `replay`,
-//! `fixtures`, `tunnels`. `search` stands on `base` alone.
+//! `fixtures`, `tunnels`. `search` and `keeping` stand on `base`.
 
 mod base;
 #[cfg(test)]
@@ -15,6 +15,7 @@ mod error;
 mod fixtures;
 mod host_name;
 mod judging;
+mod keeping;
 mod live;
 mod manage;
 mod not_kept;
@@ -35,12 +36,13 @@ pub use engine::{Engine, Resources};
 pub use error::EngineError;
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
-    EventRef, Filter, Inbox, InboxError, Listed, Page, Shown, SourceCount, SourceSettings, Stats,
-    TargetSettings, View, ViewCounts,
+    Cleared, Emptied, EventRef, Filter, Inbox, InboxError, Listed, Page, Shown, SourceCount, SourceSettings,
+    Stats, TargetSettings, TrashPage, TrashPlace, Trashed, View, ViewCounts,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
+pub use keeping::{MarkChange, Marking, Trash};
 pub use live::Change;
 pub use manage::{
     AnswerChange, DeliveredSecrets, ListenRequest, Listeners, Listening, Next, ParamView, Probed,

@@ -7,8 +7,9 @@ use crate::{
     Inbox, InboxError,
     batch::Batch,
     deliveries::seq_of,
-    fold,
+    fold, marks,
     reasons::{DELETED, DUPLICATE},
+    rows::TAGGED,
     tally::Change,
 };
 
@@ -37,7 +38,7 @@ pub(crate) fn set_deleted(
 ) -> Result<Option<Vec<TargetId>>, InboxError> {
     const SQL: &str =
         "UPDATE event SET deleted_at = ?2 WHERE id = ?1 AND (deleted_at IS NULL) <> (?2 IS NULL)
-        RETURNING seq, source, verdict, duplicate_of IS NOT NULL, size";
+        RETURNING seq, source, verdict, duplicate_of IS NOT NULL, size, flags";
     const END: &str = "UPDATE delivery SET state = 5, last_error = ?2, ended_at = ?3, due_at = NULL
         WHERE event = ?1 AND state = 0 RETURNING target";
     const AGAIN: &str = "UPDATE delivery SET state = 0, last_error = NULL, ended_at = NULL
@@ -46,9 +47,13 @@ pub(crate) fn set_deleted(
     const HIDE: &str = "UPDATE delivery SET binned = 1 WHERE event = ?1";
     const SHOW: &str = "UPDATE delivery SET binned = 0 WHERE event = ?1 AND binned";
     let moved = batch.db.prepare_cached(SQL)?.query_row(params![id.as_bytes(), at], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+        Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get::<_, i64>(5)?))
     });
-    let Some((seq, source, verdict, is_duplicate, size)) = moved.optional()? else { return Ok(None) };
+    let Some((seq, source, verdict, is_duplicate, size, flags)) = moved.optional()? else { return Ok(None) };
+    note_who(batch, seq, at.is_some())?;
+    if flags & TAGGED != 0 {
+        marks::set_binned(batch.db, seq, at.is_some())?;
+    }
     let (changed, change) = match at {
         Some(_) => {
             let ended = targets_of(batch.db, END, params![seq, DELETED, batch.now.wall])?;
@@ -65,6 +70,17 @@ pub(crate) fn set_deleted(
     };
     batch.arriving.tally.add(source, verdict, change);
     Ok(Some(changed))
+}
+
+/// Notes who moved an event to the bin, or forgets it when the event comes back.
+fn note_who(batch: &Batch<'_>, seq: i64, deleted: bool) -> Result<(), InboxError> {
+    const NOTE: &str = "INSERT OR REPLACE INTO binned_by VALUES (?1, ?2)";
+    const FORGET: &str = "DELETE FROM binned_by WHERE event = ?1";
+    match batch.by.filter(|_| deleted) {
+        Some(who) => batch.db.prepare_cached(NOTE)?.execute(params![seq, who as i64])?,
+        None => batch.db.prepare_cached(FORGET)?.execute([seq])?,
+    };
+    Ok(())
 }
 
 /// Ends what waited for an event that was in the bin, if a copy that came meanwhile is sent in its place, as when a repeat

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hookmitt_clock::StoreClock;
 use hookmitt_event::{
-    Answerer, Cause, Delivery, Event, EventId, HeaderLines, Request, SenderAnswer, SignedWith, Via,
+    Answerer, Cause, Delivery, Event, EventId, HeaderLines, Request, SenderAnswer, SignedWith, Tag, Via,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -13,7 +13,7 @@ use crate::{
     Inbox, InboxError,
     deliveries::shown,
     new_event::CHANNELS,
-    rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE},
+    rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE, TAGGED},
 };
 
 /// An event with its deliveries.
@@ -29,10 +29,13 @@ pub struct Shown {
 pub(crate) const COLUMNS: &str = "e.seq, e.id, s.slug, e.received_at, e.via, e.verdict, e.flags, e.provider, e.type,
     e.title, e.event_time, e.dedupe_key, e.duplicate_of, e.parent, e.handshake, e.causes, e.deleted_at, e.remote,
     e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.headers, e.handshake_answer, e.signed_with,
-    e.foreign_host";
+    e.foreign_host, e.pinned_at IS NOT NULL, e.note,
+    CASE WHEN e.flags & 32 THEN (SELECT group_concat(name, ',' ORDER BY key) FROM tag WHERE event = e.seq) END";
+
+const _: () = assert!(TAGGED == 32);
 
 /// How many columns those are, and so the index of the body's column, if it is selected.
-pub(crate) const BODY: usize = 29;
+pub(crate) const BODY: usize = 32;
 
 impl Inbox {
     /// Returns one event with its body.
@@ -161,6 +164,9 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
             .map(|text| text.parse())
             .transpose()
             .map_err(|_| rows::corrupt(27, "signer"))?,
+        pinned: row.get(29)?,
+        note: row.get(30)?,
+        tags: tags(row, 31)?,
         remote: row.get(17)?,
         forwarded: None,
         answered: None,
@@ -169,6 +175,12 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
         sha256: row.get(24)?,
         request,
     })
+}
+
+/// Reads the names of tags, which contain no commas.
+fn tags(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<Tag>> {
+    let Some(names) = row.get::<_, Option<String>>(column)? else { return Ok(Vec::new()) };
+    names.split(',').map(|name| name.parse().map_err(|_| rows::corrupt(column, "tag"))).collect()
 }
 
 fn causes_of(json: &str) -> rusqlite::Result<Vec<Cause>> {

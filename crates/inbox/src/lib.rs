@@ -3,6 +3,7 @@
 //! One thread writes, in groups of jobs that share one commit and so one sync to the disk; readers run beside it. A
 //! call that changes something returns only after the commit that holds its change.
 
+mod acting;
 mod batch;
 mod bin;
 #[cfg(test)]
@@ -27,12 +28,16 @@ mod letters;
 mod list;
 #[cfg(test)]
 mod list_tests;
+mod marks;
 mod nearby;
 mod new_event;
 mod now;
 mod order_key;
 mod others;
 mod owner;
+mod purge;
+#[cfg(test)]
+mod purge_tests;
 #[cfg(test)]
 mod queue_story;
 #[cfg(test)]
@@ -59,6 +64,7 @@ mod store;
 mod tally;
 mod target_states;
 mod targets;
+mod trash;
 mod tunnels;
 mod unproved_keys;
 mod view;
@@ -67,6 +73,7 @@ mod writer;
 #[cfg(test)]
 mod writer_tests;
 
+pub use acting::acting;
 pub use claims::{Claimed, Claiming, Next};
 pub use error::InboxError;
 pub use events::Shown;
@@ -77,6 +84,7 @@ pub use gaps::{Gap, GapPage};
 pub use glance::{EventRef, Listed};
 pub use letters::Sequence;
 pub use list::Page;
+pub use marks::{Marks, TagCount};
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
 pub use reasons::{AWAITS, REJECTED, STOPPED};
@@ -86,6 +94,7 @@ pub use sources::{AUTO_SOURCES, SourceSettings};
 pub use stats::{SourceCount, Stats, ViewCounts};
 pub use stop::Stopped;
 pub use targets::TargetSettings;
+pub use trash::{Cleared, Emptied, TrashPage, TrashPlace, Trashed};
 pub use tunnels::{KeptTunnel, NewTunnel, Told};
 pub use unproved_keys::Unsettled;
 pub use view::View;

@@ -111,14 +111,14 @@ impl Inbox {
 }
 
 fn newer(db: &Connection, after: i64, limit: u32) -> Result<Vec<Listed>, InboxError> {
-    let sql = format!("{} WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2", select());
+    let sql = format!("{} WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2", select(""));
     let mut select = db.prepare_cached(&sql)?;
     let found = select.query_map([after, i64::from(limit)], listed)?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
 fn these(db: &Connection, ids: &[EventId]) -> Result<Vec<Listed>, InboxError> {
-    let sql = format!("{} WHERE e.id = ?1", select());
+    let sql = format!("{} WHERE e.id = ?1", select(""));
     let mut select = db.prepare_cached(&sql)?;
     let found = ids.iter().map(|id| select.query_row([id.as_bytes()], listed).optional());
     Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
@@ -164,19 +164,21 @@ fn between(
     let mut conditions = filter.conditions();
     conditions.add("e.seq < ?", below);
     conditions.add("e.seq >= ?", floor);
-    let sql = format!("{} WHERE {} ORDER BY e.seq DESC LIMIT ?", select(), conditions.sql());
+    let sql = format!("{} WHERE {} ORDER BY e.seq DESC LIMIT ?", select(""), conditions.sql());
     conditions.values.push(Box::new(i64::try_from(wanted).unwrap_or(i64::MAX)));
     let mut statement = db.prepare_cached(&sql)?;
     let found = statement.query_map(params_from_iter(conditions.values), listed)?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Returns a query for events without their bodies, each with the most telling state of its deliveries.
-fn select() -> String {
-    format!("SELECT {COLUMNS}, {} FROM event e JOIN source s ON s.id = e.source", rank("e"))
+/// Returns a query for events without their bodies, each with the most telling state of its deliveries, and then with
+/// more columns, if any: `, a, b`.
+pub(crate) fn select(more: &str) -> String {
+    format!("SELECT {COLUMNS}, {}{more} FROM event e JOIN source s ON s.id = e.source", rank("e"))
 }
 
-fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
+/// Reads a row of [`select`].
+pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
     let rank: Option<usize> = row.get(BODY)?;
     let status = rank.map_or(Some(EventStatus::Captured), |rank| Some(EventStatus::ALL.get(rank)?.0));
     let status = status.ok_or_else(|| rows::corrupt(BODY, "status"))?;

@@ -107,7 +107,8 @@ export interface paths {
         delete: operations["delete_event"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Pins an event, and sets its note and its tags. Absent fields stay as they are; a null note is removed. */
+        patch: operations["mark_event"];
         trace?: never;
     };
     "/api/events/{id}/body": {
@@ -600,6 +601,23 @@ export interface paths {
         };
         /** Returns statistics of the inbox. */
         get: operations["stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists all tags, sorted. */
+        get: operations["list_tags"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1317,6 +1335,8 @@ export interface components {
             id: string;
             /** @description The request's method. */
             method: string;
+            /** @description What a person noted about the event. */
+            note: string | null;
             /**
              * Format: uuid
              * @description The event of which this event is an edited copy.
@@ -1324,6 +1344,8 @@ export interface components {
             parent: string | null;
             /** @description The raw path after the slug. */
             path: string;
+            /** @description Whether a person pinned the event, so that retention keeps it. */
+            pinned: boolean;
             /** @description The catalogue id of the provider. */
             provider: string | null;
             /** @description The raw query; null if there is no `?`. */
@@ -1353,6 +1375,8 @@ export interface components {
             stale: boolean;
             /** @description The most important state among the event's deliveries. */
             status: components["schemas"]["EventStatus"];
+            /** @description The tags that people gave to the event, sorted. */
+            tags: string[];
             /** @description A short subject for people. */
             title: string | null;
             /** @description The provider's event type. */
@@ -1840,6 +1864,8 @@ export interface components {
                 id: string;
                 /** @description The request's method. */
                 method: string;
+                /** @description What a person noted about the event. */
+                note?: string | null;
                 /**
                  * Format: uuid
                  * @description The event of which this event is an edited copy.
@@ -1847,6 +1873,8 @@ export interface components {
                 parent?: string | null;
                 /** @description The raw path after the slug. */
                 path: string;
+                /** @description Whether a person pinned the event, so that retention keeps it. */
+                pinned?: boolean;
                 /** @description The catalogue id of the provider. */
                 provider?: string | null;
                 /** @description The raw query; null if there is no `?`. */
@@ -1876,6 +1904,8 @@ export interface components {
                 stale: boolean;
                 /** @description The most important state among the event's deliveries. */
                 status: components["schemas"]["EventStatus"];
+                /** @description The tags that people gave to the event, sorted. */
+                tags?: string[];
                 /** @description A short subject for people. */
                 title?: string | null;
                 /** @description The provider's event type. */
@@ -2107,6 +2137,20 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description A page of a list. */
+        Items_TagJson: {
+            items: {
+                /**
+                 * Format: int64
+                 * @description The number of events with the tag, without those in the bin.
+                 */
+                count: number;
+                /** @description The tag as it was first written. */
+                name: string;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
         Items_TargetView: {
             items: {
                 /** Format: int32 */
@@ -2287,6 +2331,18 @@ export interface components {
             source?: components["schemas"]["Slug"] | null;
             /** @description Send the events that were withheld because this host name was called. The source must allow the name by now. */
             withheld_host?: string | null;
+        };
+        /** @description A change to an event's marks. Absent fields stay as they are. */
+        MarkChange: {
+            /** @description A note of at most 10,000 bytes. Null removes it. */
+            note?: string | null;
+            /** @description Whether the event is pinned, so that retention keeps it. */
+            pinned?: boolean | null;
+            /**
+             * @description All tags that the event shall have: at most 20, each with 1 to 40 characters and without commas. Two that differ
+             *     only in case are the same.
+             */
+            tags?: string[] | null;
         };
         /** @description Where an event is moved. */
         Move: {
@@ -2722,6 +2778,16 @@ export interface components {
             stopped: number;
             /** @description How many of these were never sent. */
             unsent: number;
+        };
+        /** @description A tag, and how many events have it. */
+        TagJson: {
+            /**
+             * Format: int64
+             * @description The number of events with the tag, without those in the bin.
+             */
+            count: number;
+            /** @description The tag as it was first written. */
+            name: string;
         };
         /** @description A change to a target. Absent fields stay as they are. */
         TargetChange: {
@@ -3274,6 +3340,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    mark_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -4353,6 +4460,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatsJson"];
+                };
+            };
+        };
+    };
+    list_tags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_TagJson"];
                 };
             };
         };

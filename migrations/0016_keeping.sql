@@ -1,0 +1,22 @@
+-- What people mark events with, and who deleted what.
+
+BEGIN IMMEDIATE;
+
+-- Bit 32 of an event's `flags` says that it has tags. `key` is the name in lower case, by which tags are compared.
+CREATE TABLE tag (
+    event  INTEGER NOT NULL,
+    key    TEXT    NOT NULL,
+    name   TEXT    NOT NULL,                    -- as it was first written
+    binned INTEGER NOT NULL DEFAULT 0,          -- its event is in the bin
+    PRIMARY KEY (event, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tag_key ON tag (key, binned, event);
+
+-- Who moved an event to the bin. No row: an earlier version did, or nobody asked for it.
+CREATE TABLE binned_by (
+    event INTEGER PRIMARY KEY,
+    who   INTEGER NOT NULL
+) STRICT;
+
+PRAGMA user_version = 16;
+COMMIT;
