@@ -18,5 +18,19 @@ CREATE TABLE binned_by (
     who   INTEGER NOT NULL
 ) STRICT;
 
+-- The audit trail. It ages by `stored_at`, which is store time and grows with `id`.
+CREATE TABLE audit (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    at        INTEGER NOT NULL,                 -- by the wall clock
+    stored_at INTEGER NOT NULL,
+    who       INTEGER NOT NULL,
+    what      INTEGER NOT NULL,
+    event     BLOB,                             -- its id; it may be gone
+    seq       INTEGER,
+    source    TEXT,                             -- its name
+    target    TEXT,                             -- the origin of its URL
+    detail    TEXT                              -- JSON, without secrets
+) STRICT;
+
 PRAGMA user_version = 16;
 COMMIT;

@@ -8,6 +8,7 @@ mod stories {
     mod api_live;
     mod api_manage;
     mod api_page;
+    mod audit;
     mod bad_input;
     mod capture;
     mod capture_answer;

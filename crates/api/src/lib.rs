@@ -3,6 +3,7 @@
 //! The same routes serve all of them: over TCP behind the token, Host and Origin checks of [`Gate`], over a private
 //! socket in the data directory, or inside the process.
 
+mod audit;
 mod bytes;
 mod deliveries;
 mod delivery_json;
@@ -21,6 +22,7 @@ mod listen;
 mod live;
 mod marks;
 mod open_page;
+mod origin;
 mod private_file;
 mod problem;
 mod providers;
@@ -48,6 +50,7 @@ pub use door::{BoxBody, Door};
 pub use event_json::EventJson;
 pub use gate::Gate;
 pub use hookmitt_engine::looks_like_variable;
+pub use hookmitt_event::Actor;
 pub use host::{Host, HostOptions};
 pub use problem::Problem;
 pub use router::openapi;

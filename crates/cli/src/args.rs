@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    assign, completions, confirm, delete, doctor, events, export, import, listen, note, pin, relay, replay,
-    retry, secret, send, serve, show, source, tag, target, trash, tunnel, url, verify, wait,
+    assign, audit, completions, confirm, delete, doctor, events, export, import, listen, note, pin, relay,
+    replay, retry, secret, send, serve, show, source, tag, target, trash, tunnel, url, verify, wait,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
@@ -51,6 +51,8 @@ pub(crate) enum Verb {
     Delete(delete::Args),
     /// List what was deleted, restore it, or delete it for good
     Trash(trash::Args),
+    /// List who did what: deleted, exported, changed settings
+    Audit(audit::Args),
     /// Print, set or remove an event's note
     Note(note::Args),
     /// Give tags to events, take them away, or list them

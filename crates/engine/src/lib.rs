@@ -36,8 +36,9 @@ pub use engine::{Engine, Resources};
 pub use error::EngineError;
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
-    Cleared, Emptied, EventRef, Filter, Inbox, InboxError, Listed, Page, Shown, SourceCount, SourceSettings,
-    Stats, TargetSettings, TrashPage, TrashPlace, Trashed, View, ViewCounts,
+    AuditFilter, AuditPage, Cleared, Emptied, Entry as AuditEntry, EventRef, Filter, Inbox, InboxError,
+    Listed, Page, Shown, SourceCount, SourceSettings, Stats, TargetSettings, TrashPage, TrashPlace, Trashed,
+    View, ViewCounts, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;

@@ -28,7 +28,7 @@ mod tunnel;
 mod verdict;
 mod withheld;
 
-pub use actor::Actor;
+pub use actor::{Actor, Deed};
 pub use authority::Authority;
 pub use counted::counted;
 pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead, is_refusal};

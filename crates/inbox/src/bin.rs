@@ -1,10 +1,11 @@
 //! The bin: deleted events, and what becomes of their waiting deliveries.
 
-use hookmitt_event::{EventId, TargetId, Timestamp};
+use hookmitt_event::{Deed, EventId, TargetId, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 use crate::{
     Inbox, InboxError,
+    audit::{Subject, record},
     batch::Batch,
     deliveries::seq_of,
     fold, marks,
@@ -22,14 +23,19 @@ impl Inbox {
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn set_deleted(&self, id: EventId, at: Option<Timestamp>) -> Result<Vec<TargetId>, InboxError> {
         self.write(move |batch| {
-            seq_of(batch.db, id)?;
-            Ok(set_deleted(batch, id, at.map(Timestamp::as_micros))?.unwrap_or_default())
+            let seq = seq_of(batch.db, id)?;
+            let Some(changed) = set_deleted(batch, id, at.map(Timestamp::as_micros))? else {
+                return Ok(Vec::new());
+            };
+            let deed = if at.is_some() { Deed::Deleted } else { Deed::Restored };
+            record(batch, deed, &Subject::event(id, seq))?;
+            Ok(changed)
         })
         .await
     }
 }
 
-/// Deletes an event at a moment, or restores it. Returns the targets of the deliveries that this changed, or `None` if
+/// Deletes an event at a moment, or restores it, without an entry in the audit trail. Returns the targets of the deliveries that this changed, or `None` if
 /// the event is as wanted or unknown.
 pub(crate) fn set_deleted(
     batch: &mut Batch<'_>,

@@ -4,6 +4,9 @@
 //! call that changes something returns only after the commit that holds its change.
 
 mod acting;
+mod audit;
+#[cfg(test)]
+mod audit_tests;
 mod batch;
 mod bin;
 #[cfg(test)]
@@ -74,6 +77,7 @@ mod writer;
 mod writer_tests;
 
 pub use acting::acting;
+pub use audit::{AuditFilter, AuditPage, Entry, Subject};
 pub use claims::{Claimed, Claiming, Next};
 pub use error::InboxError;
 pub use events::Shown;

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
-use hookmitt_event::{Actor, EventId, Slug, TargetId, Timestamp};
+use hookmitt_event::{Actor, Deed, EventId, Slug, TargetId, Timestamp};
 use rusqlite::{Connection, params};
 
 use crate::{
     Filter, Inbox, InboxError, Listed,
+    audit::{Subject, record, record_more},
     bin::set_deleted,
     deliveries::{is_deleted, seq_of},
     events::BODY,
@@ -94,7 +95,11 @@ impl Inbox {
             if !is_deleted(batch.db, seq)? {
                 return Err(InboxError::NotInTrash(seq));
             }
-            Ok(purge(batch, &[seq])?.gone > 0)
+            let is_gone = purge(batch, &[seq])?.gone > 0;
+            if is_gone {
+                record(batch, Deed::DeletedForGood, &Subject::event(id, seq))?;
+            }
+            Ok(is_gone)
         })
         .await
     }
@@ -105,19 +110,20 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn empty_trash(&self, before: Timestamp) -> Result<Emptied, InboxError> {
-        let (mut emptied, mut place) = (Emptied::default(), (i64::MIN, i64::MIN));
+        let (mut emptied, mut place, mut entry) = (Emptied::default(), (i64::MIN, i64::MIN), None);
         loop {
             let step = self
                 .write(move |batch| {
                     let found = binned_after(batch.db, place, before)?;
                     let seqs: Vec<_> = found.iter().map(|(_, seq)| *seq).collect();
                     let Purged { done, gone } = purge(batch, &seqs)?;
+                    let entry = record_more(batch, entry, Deed::DeletedForGood, &Subject::default(), gone)?;
                     let last = done.checked_sub(1).and_then(|last| found.get(last).copied());
-                    Ok(last.map(|last| (last, done as u64, gone)))
+                    Ok(last.map(|last| (last, entry, done as u64, gone)))
                 })
                 .await?;
-            let Some((last, done, gone)) = step else { return Ok(emptied) };
-            place = last;
+            let Some((last, noted, done, gone)) = step else { return Ok(emptied) };
+            (place, entry) = (last, noted);
             emptied = Emptied { gone: emptied.gone + gone, stay: emptied.stay + done - gone };
         }
     }
@@ -134,15 +140,20 @@ impl Inbox {
         at: Timestamp,
     ) -> Result<Cleared, InboxError> {
         let source = source.map(|slug| slug.as_str().to_owned());
+        let mut subject = Subject { source: source.clone(), ..Subject::default() };
+        if let Some(until) = until {
+            subject = subject.with("until", until.to_string());
+        }
         let filter = Filter { source, until, ..Filter::default() };
-        let (mut cleared, mut cursor) = (Cleared::default(), None);
+        let (mut clearing, mut cursor) =
+            (Clearing { subject, entry: None, cleared: Cleared::default() }, None);
         loop {
             let page = self.list(filter.clone(), cursor, PIECE).await?;
             let found = page.items.into_iter().filter(|listed| !listed.event.pinned);
-            self.bin_all(found.map(|listed| listed.event.id).collect(), at, &mut cleared).await?;
+            self.bin_all(found.map(|listed| listed.event.id).collect(), at, &mut clearing).await?;
             cursor = page.next;
             if cursor.is_none() {
-                return Ok(cleared);
+                return Ok(clearing.cleared);
             }
         }
     }
@@ -151,12 +162,12 @@ impl Inbox {
         &self,
         ids: Vec<EventId>,
         at: Timestamp,
-        cleared: &mut Cleared,
+        clearing: &mut Clearing,
     ) -> Result<(), InboxError> {
         let mut done = 0;
         while done < ids.len() {
-            let rest = ids[done..].to_vec();
-            let (turned, events, ended) = self
+            let (rest, subject, entry) = (ids[done..].to_vec(), clearing.subject.clone(), clearing.entry);
+            let (turned, events, ended, entry) = self
                 .write(move |batch| {
                     let (started, mut turned, mut events, mut ended) = (Instant::now(), 0, 0, Vec::new());
                     while turned < rest.len() && (turned == 0 || started.elapsed() < TURN) {
@@ -166,10 +177,13 @@ impl Inbox {
                         }
                         turned += 1;
                     }
-                    Ok((turned, events, ended))
+                    let entry = record_more(batch, entry, Deed::Deleted, &subject, events)?;
+                    Ok((turned, events, ended, entry))
                 })
                 .await?;
             done += turned;
+            clearing.entry = entry;
+            let cleared = &mut clearing.cleared;
             cleared.events += events;
             cleared.ended += ended.len() as u64;
             cleared.targets.extend(ended);
@@ -178,6 +192,13 @@ impl Inbox {
         }
         Ok(())
     }
+}
+
+/// What is being cleared, and the entry in the audit trail that grows meanwhile.
+struct Clearing {
+    subject: Subject,
+    entry: Option<i64>,
+    cleared: Cleared,
 }
 
 fn trashed(db: &Connection, after: Option<TrashPlace>, limit: usize) -> Result<Vec<Trashed>, InboxError> {

@@ -2,6 +2,7 @@
 
 mod announce;
 pub(crate) mod assign;
+pub(crate) mod audit;
 pub(crate) mod completions;
 pub(crate) mod confirm;
 pub(crate) mod delete;
