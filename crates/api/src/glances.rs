@@ -106,6 +106,7 @@ impl Glances {
             Ok(Change::Stored(_)) => {} // new events are read every time anyway
             Ok(Change::Delivery(id)) => drop(self.named.insert(id.event)),
             Ok(Change::Event(id)) => drop(self.named.insert(id)),
+            Ok(Change::Many(events)) => self.told.missed += events,
             Ok(Change::Config) => (self.told.config, self.any) = (true, true),
             Ok(Change::Refused(refusal)) => self.told.refused.push(refusal),
             Ok(Change::Tunnel(id)) => drop(self.told.tunnels.insert(id)),

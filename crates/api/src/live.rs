@@ -217,8 +217,14 @@ impl Watcher {
             Change::Stored(_) => Ok(()),
             Change::Delivery(id) => self.delivery(id).await,
             Change::Event(id) => {
-                let listed = self.engine.inbox().listed(id).await?;
-                self.show(vec![EventJson::new(&listed.event, listed.status)], i64::MAX).await
+                // It may have been deleted for good since.
+                let listed = self.engine.inbox().these(vec![id]).await?;
+                let rows = listed.iter().map(|listed| EventJson::new(&listed.event, listed.status)).collect();
+                self.show(rows, i64::MAX).await
+            }
+            Change::Many(events) => {
+                self.lagged(events);
+                Ok(())
             }
             Change::Config => {
                 self.push("config", &serde_json::json!({}));
@@ -318,7 +324,8 @@ impl Watcher {
     }
 
     async fn delivery(&mut self, id: DeliveryId) -> Result<(), Problem> {
-        let listed = self.engine.inbox().listed(id.event).await?;
+        // It may have been deleted for good since.
+        let Some(listed) = self.engine.inbox().these(vec![id.event]).await?.pop() else { return Ok(()) };
         if self.filter.is_some() {
             // The delivery may have changed whether its event is found.
             self.show(vec![EventJson::new(&listed.event, listed.status)], i64::MAX).await?;

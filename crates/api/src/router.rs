@@ -6,6 +6,7 @@ use axum::{
     Router,
     extract::DefaultBodyLimit,
     http::StatusCode,
+    middleware::from_fn,
     routing::{get, post},
 };
 use hookmitt_engine::Engine;
@@ -13,9 +14,9 @@ use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    Problem, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs, listen, live,
-    providers, samples, search, searches, secrets, session, session::Sessions, sources, stats, targets,
-    test_keys, tunnels, verdict,
+    Problem, audit, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs, listen,
+    live, marks, origin, providers, samples, search, searches, secrets, session, session::Sessions, sources,
+    stats, targets, test_keys, trash, tunnels, verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -53,13 +54,14 @@ struct Described;
 /// Returns the routes for trusted callers: those in this process, and those at its private socket.
 pub(crate) fn private(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
     let (router, document) = described();
-    finished(router.route("/api/session/code", post(session::code)), &document, engine, sessions)
+    let router = router.route("/api/session/code", post(session::code));
+    finished(router, &document, engine, sessions).layer(from_fn(origin::trusted))
 }
 
 /// Returns the routes for callers over TCP, without any access check.
 pub(crate) fn public(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
     let (router, document) = described();
-    finished(router, &document, engine, sessions)
+    finished(router, &document, engine, sessions).layer(from_fn(origin::known))
 }
 
 fn finished(
@@ -91,10 +93,17 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(events::list))
         .routes(routes!(events::count))
         .routes(routes!(search::typed))
-        .routes(routes!(events::show, events::delete))
+        .routes(routes!(events::show, events::delete, marks::change))
+        .routes(routes!(marks::tags))
         .routes(routes!(bytes::body))
         .routes(routes!(events::copies))
         .routes(routes!(events::restore))
+        .routes(routes!(trash::list))
+        .routes(routes!(trash::restore))
+        .routes(routes!(trash::delete))
+        .routes(routes!(trash::empty))
+        .routes(routes!(trash::clear))
+        .routes(routes!(audit::list))
         .routes(routes!(events::assign))
         .routes(routes!(verdict::verify))
         .routes(routes!(verdict::explanation))

@@ -18,12 +18,12 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Change, Config, EngineError,
     base::Base,
-    bin::Bin,
     capture::{Capture, CapturePort, Senders},
     confirmation::Confirmation,
     delivery::{Bells, Delivery, OwnerLock, Sending},
     fixtures::Fixtures,
     jobs::Jobs,
+    keeping::{Marking, Trash},
     live::Live,
     manage::{DeliveredSecrets, Listeners, Secrets, Sources, Targets, TestKeys},
     replay::{Replays, Retries, Samples, WithheldHosts},
@@ -98,10 +98,12 @@ pub struct Engine {
     pub withheld_hosts: WithheldHosts,
     /// Finds events.
     pub search: Search,
-    /// The bin.
-    pub bin: Bin,
     /// What takes long and was asked for.
     pub jobs: Jobs,
+    /// Marks events with pins, notes and tags.
+    pub marking: Marking,
+    /// The bin.
+    pub trash: Trash,
     /// Exports and imports events as files.
     pub fixtures: Fixtures,
     /// The tunnels.
@@ -142,6 +144,7 @@ impl Engine {
         engine.watch_others();
         explain_new(&engine.verdicts);
         judge_as_keys_come(&engine.verdicts, fetching, waits_for_key);
+        engine.trash.keep_tidy();
         engine.secrets.await_keychain();
         upkeep::begin(&engine.base, &index, &engine.owner_lock.watch());
         engine.jobs.run();
@@ -172,9 +175,9 @@ impl Engine {
         let targets = Targets::new(s(), Arc::clone(&bells));
         let retries = Retries::new(s(), Arc::clone(&bells));
         let search = Search::new(Arc::clone(&base), index);
-        let bin = Bin::new(Arc::clone(&base), Arc::clone(&bells), Arc::clone(&verdicts));
+        let trash = Trash::new(Arc::clone(&base), Arc::clone(&bells), Arc::clone(&verdicts));
         let jobs =
-            Jobs::new(Arc::clone(&base), search.clone(), bin.clone(), retries.clone(), owner_lock.watch());
+            Jobs::new(Arc::clone(&base), search.clone(), trash.clone(), retries.clone(), owner_lock.watch());
         let replays = Replays::new(s(), Arc::clone(&capture), targets.clone(), Arc::clone(&bells));
         Self {
             sources: Sources::new(s(), secrets.clone(), Arc::clone(&verdicts), register),
@@ -183,8 +186,9 @@ impl Engine {
             samples: Samples::new(s(), Arc::clone(&capture), replays.clone()),
             withheld_hosts: WithheldHosts::new(s(), replays.clone(), retries.clone()),
             search,
-            bin,
             jobs,
+            marking: Marking::new(Arc::clone(&base)),
+            trash,
             fixtures: Fixtures::new(s(), Arc::clone(&capture)),
             listeners: Listeners::new(s(), targets.clone(), Arc::clone(&delivery)),
             runner: Arc::new(Runner::new(tunnels.clone(), Arc::clone(&capture))),

@@ -15,6 +15,8 @@ pub enum Change {
     Delivery(DeliveryId),
     /// An event changed: for example, it was deleted or restored, judged again, explained, confirmed or replayed.
     Event(EventId),
+    /// So many events changed at once that whoever shows events should read them again.
+    Many(u64),
     /// Sources, secrets or targets changed.
     Config,
     /// A request was refused.

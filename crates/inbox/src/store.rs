@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     Inbox, InboxError, KeyTerms, NewEvent, Route, Stored,
+    audit::record_elsewhere,
     batch::Batch,
     bin::set_deleted,
     first_key::{First, KeyPlace, own_key},
@@ -71,6 +72,9 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     insert(batch.db, new, &Settled { seq, flags, duplicate_of, answer }, batch.now)?;
     let (mut waiting, deliveries) = route(batch, new, seq, routes)?;
     waiting.extend(left);
+    if let (Route::To(targets), Via::Edit) = (&new.route, new.via) {
+        record_elsewhere(batch, (new.id, seq), targets)?;
+    }
     if duplicate_of.is_some() && !matches!(new.route, Route::Withheld(_)) {
         fold::settle(batch.db, seq)?;
     }
