@@ -124,7 +124,8 @@ async fn indexed(app: &App) {
 async fn finds(app: &App, searches: &[(&str, &[i64])]) {
     for when in ["at once", "by the index"] {
         for (q, seqs) in searches {
-            let page = app.ask("GET", &format!("/api/events?q={}", q.replace(' ', "%20")), Value::Null).await;
+            let path = format!("/api/events?q={}", q.replace(' ', "%20").replace('"', "%22"));
+            let page = app.ask("GET", &path, Value::Null).await;
             let items = page["items"].as_array().unwrap();
             let found: Vec<_> = items.iter().map(|event| event["seq"].as_i64().unwrap()).collect();
             assert_eq!(found, *seqs, "{q} {when}");
