@@ -26,6 +26,7 @@ mod origin;
 mod private_file;
 mod problem;
 mod providers;
+mod refusals;
 mod router;
 mod samples;
 mod secrets;

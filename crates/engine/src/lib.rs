@@ -37,8 +37,8 @@ pub use error::EngineError;
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
     AuditFilter, AuditPage, Cleared, Emptied, Entry as AuditEntry, EventRef, Filter, Inbox, InboxError,
-    Listed, Page, Shown, SourceCount, SourceSettings, Stats, TargetSettings, TrashPage, TrashPlace, Trashed,
-    View, ViewCounts, acting,
+    Listed, Page, Refused, Shown, SourceCount, SourceSettings, Stats, TargetSettings, TrashPage, TrashPlace,
+    Trashed, View, ViewCounts, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;

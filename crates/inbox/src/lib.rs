@@ -48,6 +48,7 @@ mod queue_tests;
 mod reasons;
 #[cfg(test)]
 mod recount;
+mod refusals;
 mod rejudge;
 mod release;
 #[cfg(test)]
@@ -92,6 +93,7 @@ pub use marks::{Marks, TagCount};
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
 pub use reasons::{AWAITS, REJECTED, STOPPED};
+pub use refusals::{RefusalPage, Refused};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;
 pub use sources::{AUTO_SOURCES, SourceSettings};

@@ -8,6 +8,7 @@ use http::Method;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::refused;
 use crate::{
     client::{Address, Client, Items},
     event_table::EventTable,
@@ -41,6 +42,9 @@ pub(crate) struct Args {
     /// Only since this time: how long ago (10m, 2h, 7d), or an RFC 3339 time
     #[arg(long, value_name = "T")]
     since: Option<Since>,
+    /// The requests that were refused instead of stored
+    #[arg(long, conflicts_with_all = ["source", "status", "verdict", "kind", "search", "follow"])]
+    refused: bool,
     /// At most this many
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
@@ -56,6 +60,10 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
 
 /// Prints the events, and then new ones if that was asked for.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    if args.refused {
+        refused::print(args.since, args.limit.unwrap_or(usize::MAX), client, screen).await?;
+        return Ok(Exit::Success);
+    }
     let address = args.address(Timestamp::now());
     let floor = if args.follow { newest(client).await? } else { 0 };
     let mut printer = Printer::new(screen);
