@@ -4,6 +4,40 @@
  */
 
 export interface paths {
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists who did what, newest first: for 90 days, at most 100,000 entries. */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Moves the events of a source, or those received before a time, to the trash. Pinned events stay. */
+        post: operations["clear_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deliveries/stop": {
         parameters: {
             query?: never;
@@ -428,6 +462,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists requests that were refused, newest first: for 30 days, at most 10,000. */
+        get: operations["list_refusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/retry": {
         parameters: {
             query?: never;
@@ -700,6 +751,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the events in the trash, the last deleted first, each with who deleted it. */
+        get: operations["list_trash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash/empty": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deletes for good what is in the trash. */
+        post: operations["empty_trash"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restores events, and makes the deliveries wait again that their deletion ended. */
+        post: operations["restore_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an event of the trash for good. Its dedupe key is kept: a later copy still counts as a duplicate. */
+        delete: operations["delete_for_good"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tunnels": {
         parameters: {
             query?: never;
@@ -896,6 +1015,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description Who or what deleted, changed or sent something.
+         * @enum {string}
+         */
+        Actor: "window" | "page" | "cli" | "api" | "up" | "retention";
         /** @description Whether a tunnel's relay knows the tunnel's sources as they are set now. */
         Announced: {
             error: components["schemas"]["Trouble"] | null;
@@ -1026,6 +1150,38 @@ export interface components {
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryState"];
         };
+        /** @description An entry of the audit trail. */
+        AuditJson: {
+            /**
+             * Format: date-time
+             * @description When it was done, RFC 3339.
+             */
+            at: string;
+            /** @description What else there is to know, for example `label` of a secret or the number of `events`. Never a secret. */
+            detail: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: uuid
+             * @description The event, which may be gone by now.
+             */
+            event_id: string | null;
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description The event's sequence number.
+             */
+            seq: number | null;
+            /** @description The source's slug. */
+            source: string | null;
+            /** @description The origin of the target's URL. */
+            target: string | null;
+            /** @description What was done. */
+            what: components["schemas"]["Deed"];
+            /** @description Who did it. */
+            who: components["schemas"]["Actor"];
+        };
         /** @description The events that wait at a relay. */
         Backlog: {
             /**
@@ -1078,6 +1234,26 @@ export interface components {
         Checks: {
             checks: components["schemas"]["Check"][];
         };
+        /** @description Which events are moved to the trash. */
+        Clear: {
+            /** @description Only this source's events. */
+            source?: string | null;
+            /** @description Only events received before this time, RFC 3339. */
+            until?: string | null;
+        };
+        /** @description What was moved to the trash. */
+        ClearedJson: {
+            /**
+             * Format: int64
+             * @description The number of events.
+             */
+            deleted: number;
+            /**
+             * Format: int64
+             * @description How many of their deliveries waited. They were ended as skipped.
+             */
+            ended: number;
+        };
         /** @description The one-time code from the fragment of the opened URL. */
         Code: {
             code: string;
@@ -1121,6 +1297,11 @@ export interface components {
              */
             total: number;
         };
+        /**
+         * @description What was done, as the audit trail names it.
+         * @enum {string}
+         */
+        Deed: "deleted" | "restored" | "deleted_for_good" | "exported_raw" | "confirmed" | "replayed_elsewhere" | "source_added" | "source_changed" | "source_removed" | "secret_set" | "secret_removed" | "target_added" | "target_changed" | "target_removed" | "device_revoked";
         /** @description An event that was deleted. */
         Deleted: {
             /** @description How many of its deliveries waited. They were ended as skipped. */
@@ -1273,6 +1454,11 @@ export interface components {
             /** @description The URL to which the request is delivered this once, instead of to its source's targets. */
             to?: string | null;
         };
+        /** @description What is deleted for good. */
+        Empty: {
+            /** @description Only what was deleted before this time, RFC 3339. Without it, everything. */
+            before?: string | null;
+        };
         /** @description An event in JSON, the same from the command line and the API. */
         EventJson: {
             answered: components["schemas"]["SenderAnswer"] | null;
@@ -1289,6 +1475,7 @@ export interface components {
              * @description When the event was moved to the bin.
              */
             deleted_at: string | null;
+            deleted_by?: components["schemas"]["Actor"] | null;
             /** @description The event's deliveries. Present only if a single event is shown. */
             deliveries?: components["schemas"]["DeliveryJson"][] | null;
             /**
@@ -1648,6 +1835,19 @@ export interface components {
             /** @description Whether the event itself folds. A list with `fold` leaves it out if it shows the first event. */
             folds: boolean;
         };
+        /** @description What was deleted for good. */
+        Gone: {
+            /**
+             * Format: int64
+             * @description The number of events that are gone.
+             */
+            gone: number;
+            /**
+             * Format: int64
+             * @description The number of events that stay in the trash, because they are being sent right now.
+             */
+            stay: number;
+        };
         /** @description The answer to a set-up request, without its header lines because they may contain a secret. */
         HandshakeAnswer: {
             /** @description The body. */
@@ -1743,6 +1943,42 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description A page of a list. */
+        Items_AuditJson: {
+            items: {
+                /**
+                 * Format: date-time
+                 * @description When it was done, RFC 3339.
+                 */
+                at: string;
+                /** @description What else there is to know, for example `label` of a secret or the number of `events`. Never a secret. */
+                detail: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * Format: uuid
+                 * @description The event, which may be gone by now.
+                 */
+                event_id?: string | null;
+                /** Format: int64 */
+                id: number;
+                /**
+                 * Format: int64
+                 * @description The event's sequence number.
+                 */
+                seq?: number | null;
+                /** @description The source's slug. */
+                source?: string | null;
+                /** @description The origin of the target's URL. */
+                target?: string | null;
+                /** @description What was done. */
+                what: components["schemas"]["Deed"];
+                /** @description Who did it. */
+                who: components["schemas"]["Actor"];
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
         Items_DeliveryJson: {
             items: {
                 /** @description The attempts, in order. */
@@ -1818,6 +2054,7 @@ export interface components {
                  * @description When the event was moved to the bin.
                  */
                 deleted_at?: string | null;
+                deleted_by?: components["schemas"]["Actor"] | null;
                 /** @description The event's deliveries. Present only if a single event is shown. */
                 deliveries?: components["schemas"]["DeliveryJson"][] | null;
                 /**
@@ -2515,13 +2752,60 @@ export interface components {
         };
         /** @description A request that was refused instead of stored. */
         RefusedJson: {
+            /**
+             * Format: date-time
+             * @description When it was refused, RFC 3339.
+             */
             at: string;
+            /** @description The stable code of the answer. */
             code: string;
+            /** @description The value of the Host line. */
+            host: string | null;
+            /** @description What happened, as a sentence. */
             message: string;
+            /** @description The method; null if the head was not understood. */
+            method: string | null;
+            /**
+             * Format: int64
+             * @description How many more like it came in the same moment and are not listed.
+             */
+            more: number;
+            /** @description The catalogue id of the provider that the header lines give away. */
+            provider: string | null;
+            /** @description The sender's address. */
             remote: string;
-            /** Format: int32 */
+            /**
+             * Format: int64
+             * @description The size of the body in bytes.
+             */
+            size: number | null;
+            /** @description The source's name that was called, whether there is such a source or not. */
+            source: string | null;
+            /**
+             * Format: int32
+             * @description The status of the answer.
+             */
             status: number;
+            /** @description The request target as it was called. */
             target: string | null;
+        };
+        /** @description A page of refused requests. */
+        RefusedPage: {
+            /** @description The requests, newest first. */
+            items: components["schemas"]["RefusedJson"][];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+            /** @description What relays refused, if anything. */
+            relays: components["schemas"]["RelayRefused"][];
+        };
+        /** @description What a relay refused because of its limits while it was asked; no more is known of it. */
+        RelayRefused: {
+            /** @description The relay's host. */
+            host: string;
+            /** @description How many, and when the last. */
+            refused: components["schemas"]["RefusedCount"];
+            /** @description The tunnel's label. */
+            tunnel: string;
         };
         /** @description The outcome of removing a tunnel. */
         Removed: {
@@ -2555,6 +2839,18 @@ export interface components {
          * @enum {string}
          */
         Respond: "stored" | "app";
+        /** @description Which events are restored. */
+        Restore: {
+            /** @description Ids, prefixes of ids or numbers such as `#12`; at most 1000. */
+            ids: string[];
+        };
+        /** @description What was restored. */
+        Restored: {
+            /** @description The number of events. */
+            restored: number;
+            /** @description How many of their deliveries wait again. */
+            waiting: number;
+        };
         /** @description What came of a retry of several events. */
         Retried: {
             /** @description The deliveries that are tried again. */
@@ -3125,6 +3421,77 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_audit: {
+        parameters: {
+            query?: {
+                /** @description Only entries of this time or later, RFC 3339. */
+                since?: string;
+                /** @description Only entries before this time, RFC 3339. */
+                until?: string;
+                /** @description Only what they did: `window`, `page`, `cli`, `api`, `up` or `retention`. */
+                who?: string;
+                /** @description Only this deed, such as `deleted` or `secret_set`. */
+                what?: string;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of entries, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_AuditJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    clear_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Clear"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClearedJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stop_deliveries: {
         parameters: {
             query?: never;
@@ -4004,6 +4371,42 @@ export interface operations {
             };
         };
     };
+    list_refusals: {
+        parameters: {
+            query?: {
+                /** @description Only those of this time or later, RFC 3339. */
+                since?: string;
+                /** @description Only those before this time, RFC 3339. */
+                until?: string;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of requests, 1 to 1000; 100 by default. The first page may hold a few more. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusedPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     retry_many: {
         parameters: {
             query?: never;
@@ -4721,6 +5124,145 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_trash: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of events, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_EventJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    empty_trash: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gone"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Restore"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Restored"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_for_good: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gone"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
