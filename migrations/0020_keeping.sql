@@ -1,4 +1,4 @@
--- What people mark events with, and who deleted what.
+-- What people mark events with, who did what, and which requests were refused.
 
 BEGIN IMMEDIATE;
 
@@ -30,6 +30,24 @@ CREATE TABLE audit (
     source    TEXT,                             -- its name
     target    TEXT,                             -- the origin of its URL
     detail    TEXT                              -- JSON, without secrets
+) STRICT;
+
+-- Requests that were refused. It ages like the audit trail.
+CREATE TABLE refusal (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    at        INTEGER NOT NULL,                 -- by the wall clock
+    stored_at INTEGER NOT NULL,
+    remote    TEXT    NOT NULL,
+    method    TEXT,
+    target    TEXT,                             -- as it was called
+    host      TEXT,
+    status    INTEGER NOT NULL,
+    code      TEXT    NOT NULL,
+    message   TEXT    NOT NULL,
+    source    TEXT,                             -- the name that was called
+    provider  TEXT,
+    size      INTEGER,
+    more      INTEGER NOT NULL                  -- how many like it have no row
 ) STRICT;
 
 -- A search finds events by their tags. Their notes and pins are watched already.

@@ -68,6 +68,7 @@ mod stories {
     mod provider_found;
     mod providers;
     mod readme;
+    mod refusals;
     mod relay;
     mod relay_acme;
     mod relay_beside;

@@ -71,7 +71,7 @@ async fn events_are_marked_at_the_command_line() {
     );
     assert_eq!(
         run(dir, &["tag", "list"]).await.exits(0).text(),
-        "1  flaky\n      2  Look here\n      1  x\n"
+        "      1  flaky\n      2  Look here\n      1  x\n"
     );
     assert_eq!(run(dir, &["pin", "#1"]).await.exits(0).text(), "#1  pinned\n");
 

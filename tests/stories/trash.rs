@@ -22,7 +22,7 @@ async fn the_trash_is_paged_restored_from_and_emptied() {
         app.ask("DELETE", &format!("/api/events/{id}"), Value::Null).await;
     }
     let page = app.ask("GET", "/api/trash?limit=3", Value::Null).await;
-    assert_eq!((&page["items"][0]["seq"], &page["items"][0]["deleted_by"]), (&json!(4), &json!("api")));
+    assert_eq!((&page["items"][0]["seq"], &page["items"][0]["deleted_by"]), (&json!(4), &json!("cli")));
     let next = page["next_cursor"].as_str().unwrap();
     let rest = app.ask("GET", &format!("/api/trash?limit=3&cursor={next}"), Value::Null).await;
     assert_eq!((&rest["items"][0]["seq"], &rest["next_cursor"]), (&json!(1), &Value::Null));

@@ -28,6 +28,7 @@ mod origin;
 mod private_file;
 mod problem;
 mod providers;
+mod refusals;
 mod router;
 mod samples;
 mod search;

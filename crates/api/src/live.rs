@@ -14,7 +14,7 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use crate::{
     Problem, delivery_json::DeliveryJson, event_json::EventJson, glances::Glances, input::Asked,
-    jobs::JobJson, wanted::Wanted,
+    jobs::JobJson, refusals::RefusedJson, wanted::Wanted,
 };
 
 /// Where a stream begins, and what it contains.
@@ -72,30 +72,6 @@ pub(crate) struct DeliveryMoved {
     /// The raw path of the event's request after the slug.
     path: String,
     delivery: DeliveryJson,
-}
-
-/// A request that was refused instead of stored.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct RefusedJson {
-    at: String,
-    remote: String,
-    target: Option<String>,
-    status: u16,
-    code: &'static str,
-    message: String,
-}
-
-impl From<&hookmitt_catch::Refusal> for RefusedJson {
-    fn from(refusal: &hookmitt_catch::Refusal) -> Self {
-        Self {
-            at: refusal.at.to_string(),
-            remote: refusal.remote.to_string(),
-            target: refusal.target.clone(),
-            status: refusal.status,
-            code: refusal.code,
-            message: refusal.message.clone(),
-        }
-    }
 }
 
 /// Streams changes as server-sent events.
@@ -231,7 +207,7 @@ impl Watcher {
                 Ok(())
             }
             Change::Refused(refusal) => {
-                self.push("refused", &RefusedJson::from(&refusal));
+                self.push("refused", &RefusedJson::from(*refusal));
                 Ok(())
             }
             Change::Tunnel(id) => self.tunnel(id).await,
@@ -272,7 +248,7 @@ impl Watcher {
         if told.config {
             self.push("config", &serde_json::json!({}));
         }
-        told.refused.iter().for_each(|refusal| self.push("refused", &RefusedJson::from(refusal)));
+        told.refused.into_iter().for_each(|refused| self.push("refused", &RefusedJson::from(refused)));
         for id in told.tunnels {
             self.tunnel(id).await?;
         }

@@ -15,8 +15,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     Problem, audit, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs, listen,
-    live, marks, origin, providers, samples, search, searches, secrets, session, session::Sessions, sources,
-    stats, targets, test_keys, trash, tunnels, verdict,
+    live, marks, origin, providers, refusals, samples, search, searches, secrets, session, session::Sessions,
+    sources, stats, targets, test_keys, trash, tunnels, verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -47,7 +47,7 @@ impl axum::extract::FromRef<Shared> for Arc<Sessions> {
         title = "Hookmitt",
         description = "The management API of a hookmitt inbox. Errors are application/problem+json with a stable `code`."
     ),
-    components(schemas(live::DeliveryMoved, live::RefusedJson, live::Unmatched))
+    components(schemas(live::DeliveryMoved, live::Unmatched, refusals::RefusedJson))
 )]
 struct Described;
 
@@ -94,16 +94,9 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(events::count))
         .routes(routes!(search::typed))
         .routes(routes!(events::show, events::delete, marks::change))
-        .routes(routes!(marks::tags))
         .routes(routes!(bytes::body))
         .routes(routes!(events::copies))
         .routes(routes!(events::restore))
-        .routes(routes!(trash::list))
-        .routes(routes!(trash::restore))
-        .routes(routes!(trash::delete))
-        .routes(routes!(trash::empty))
-        .routes(routes!(trash::clear))
-        .routes(routes!(audit::list))
         .routes(routes!(events::assign))
         .routes(routes!(verdict::verify))
         .routes(routes!(verdict::explanation))
@@ -154,5 +147,19 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(doctor::doctor))
         .routes(routes!(doctor::healthz))
         .routes(routes!(session::open))
+        .merge(kept())
         .split_for_parts()
+}
+
+/// Returns the routes of what is kept beside the events, and of what is let go.
+fn kept() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(marks::tags))
+        .routes(routes!(trash::list))
+        .routes(routes!(trash::restore))
+        .routes(routes!(trash::delete))
+        .routes(routes!(trash::empty))
+        .routes(routes!(trash::clear))
+        .routes(routes!(audit::list))
+        .routes(routes!(refusals::list))
 }

@@ -39,7 +39,7 @@ pub use error::EngineError;
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
     AuditFilter, AuditPage, Cleared, Emptied, Entry as AuditEntry, EventRef, Filter, Inbox, InboxError, Job,
-    JobFailure, JobPage, Listed, Page, SavedSearch, Shown, SourceCount, SourceSettings, Stats,
+    JobFailure, JobPage, Listed, Page, Refused, SavedSearch, Shown, SourceCount, SourceSettings, Stats,
     TargetSettings, TrashPage, TrashPlace, Trashed, View, ViewCounts, acting,
 };
 pub use hookmitt_keys::Network;

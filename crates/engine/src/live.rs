@@ -1,7 +1,7 @@
 //! Announces what just changed to those who watch.
 
-use hookmitt_catch::Refusal;
 use hookmitt_event::{DeliveryId, EventId};
+use hookmitt_inbox::Refused;
 use tokio::sync::broadcast;
 
 use crate::GapView;
@@ -20,7 +20,7 @@ pub enum Change {
     /// Sources, secrets or targets changed.
     Config,
     /// A request was refused.
-    Refused(Refusal),
+    Refused(Box<Refused>),
     /// The state of a tunnel changed.
     Tunnel(i64),
     /// A job changed: how far it is, or its state.

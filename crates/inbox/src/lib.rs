@@ -62,6 +62,7 @@ mod queue_tests;
 mod reasons;
 #[cfg(test)]
 mod recount;
+mod refusals;
 mod rejudge;
 mod release;
 #[cfg(test)]
@@ -114,6 +115,7 @@ pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
 pub use packing::{Packer, Packing};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
+pub use refusals::{RefusalPage, Refused};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;
 pub use saved_searches::SavedSearch;

@@ -15,6 +15,7 @@ pub(crate) mod listen;
 pub(crate) mod note;
 pub(crate) mod pin;
 mod public_url;
+mod refused;
 pub(crate) mod relay;
 mod relay_acme;
 pub(crate) mod relay_store;

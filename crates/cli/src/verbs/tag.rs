@@ -88,7 +88,11 @@ async fn list(client: &Client, screen: &Screen) -> Result<(), CliError> {
             screen.print_json(tag)?;
         } else {
             let name = tag["name"].as_str().unwrap_or_default();
-            screen.print(format_args!("{:>7}  {}", tag["count"], Plain(name)))?;
+            screen.print(format_args!(
+                "{:>7}  {}",
+                tag["count"].as_u64().unwrap_or_default(),
+                Plain(name)
+            ))?;
         }
     }
     Ok(())
