@@ -8,6 +8,7 @@ mod stories {
     mod api_live;
     mod api_manage;
     mod api_page;
+    mod audit;
     mod bad_input;
     mod capture;
     mod capture_answer;
@@ -47,6 +48,7 @@ mod stories {
     mod head_requests;
     mod inbox_maker;
     mod jobs;
+    mod keeping;
     mod keychain;
     mod layers;
     mod limits;
@@ -66,6 +68,7 @@ mod stories {
     mod provider_found;
     mod providers;
     mod readme;
+    mod refusals;
     mod relay;
     mod relay_acme;
     mod relay_beside;
@@ -110,6 +113,7 @@ mod stories {
     mod threats_single_use;
     mod threats_trust;
     mod threats_wire;
+    mod trash;
     mod tunnel;
     mod tunnel_announce;
     mod tunnel_away;

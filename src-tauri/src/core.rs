@@ -3,8 +3,8 @@
 use std::{path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
-use hookmitt_api::{ASKER, BoxBody, Door, Host, HostOptions, StartError};
-use http::{HeaderValue, Request, Response};
+use hookmitt_api::{Actor, BoxBody, Door, Host, HostOptions, StartError};
+use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
 use tokio::sync::{Mutex, watch};
@@ -91,7 +91,7 @@ impl Core {
             Err(silent) => Err(silent),
         };
         let (door, host) = match door {
-            Ok(opened) => opened,
+            Ok((door, host)) => (door.used_by(Actor::Window), host),
             Err(error) => {
                 tracing::warn!(%error, "can't capture");
                 self.state.send_replace(State::Failed(Failure::from(&error)));
@@ -141,7 +141,7 @@ impl Core {
     ///
     /// # Errors
     /// Fails if the core could not start or has stopped, or if the process that it runs in is gone.
-    pub(crate) async fn call(&self, mut request: Request<Bytes>) -> Result<Response<BoxBody>, Failure> {
+    pub(crate) async fn call(&self, request: Request<Bytes>) -> Result<Response<BoxBody>, Failure> {
         let mut state = self.watch();
         let state = state.wait_for(|state| *state != State::Starting).await.map(|state| state.clone());
         if let Ok(State::Failed(failure)) = state {
@@ -151,7 +151,6 @@ impl Core {
         let Some(door) = door else {
             return Err(Failure::new("stopping", "hookmitt is stopping", None));
         };
-        request.headers_mut().insert(ASKER, HeaderValue::from_static("window"));
         door.call(request).await.map_err(|error| Failure::from(&error))
     }
 

@@ -1,6 +1,6 @@
 //! The search language at the command line and in the API, and searches that are saved.
 
-use hookmitt_stories::{App, Live, Process, post};
+use hookmitt_stories::{App, Live, Process, Stored, post};
 use serde_json::{Value, json};
 
 use super::listen::{command, folder, run, serving};
@@ -108,4 +108,74 @@ async fn a_search_is_saved_changed_moved_and_removed() {
     }
     assert_eq!(app.call("DELETE", &path(&second), Value::Null).await.0, 204);
     assert_eq!(app.ask("GET", "/api/searches", Value::Null).await["items"], json!([first]));
+}
+
+/// Waits until the search index has everything that is in the inbox.
+async fn indexed(app: &App) {
+    const ALL: &str = "SELECT NOT EXISTS (SELECT 1 FROM changed)
+        AND (SELECT value FROM meta WHERE key = 'indexed') >= (SELECT max(seq) FROM event)";
+    let stored = Stored::open(app.folder.path());
+    while stored.count(ALL) == 0 {
+        app.ask("GET", "/healthz", Value::Null).await;
+    }
+}
+
+/// Checks what searches find, at once and after the index has everything.
+async fn finds(app: &App, searches: &[(&str, &[i64])]) {
+    for when in ["at once", "by the index"] {
+        for (q, seqs) in searches {
+            let path = format!("/api/events?q={}", q.replace(' ', "%20").replace('"', "%22"));
+            let page = app.ask("GET", &path, Value::Null).await;
+            let items = page["items"].as_array().unwrap();
+            let found: Vec<_> = items.iter().map(|event| event["seq"].as_i64().unwrap()).collect();
+            assert_eq!(found, *seqs, "{q} {when}");
+        }
+        indexed(app).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_pins_notes_and_the_bin_are_found_with_and_without_the_index() {
+    let app = App::start().await;
+    app.source("demo", json!({})).await;
+    for body in ["one", "two", "three", "four"] {
+        app.catch("demo", &[], body).await;
+    }
+    indexed(&app).await; // what changes from now on has to be told to the index
+    let mark = async |seq: i64, change: Value| {
+        app.ask("PATCH", &format!("/api/events/%23{seq}"), change).await;
+    };
+    mark(1, json!({ "tags": ["Flaky", "Look here"] })).await;
+    mark(2, json!({ "pinned": true })).await;
+    mark(3, json!({ "note": "a zebra" })).await;
+    app.ask("DELETE", "/api/events/%234", Value::Null).await;
+    finds(
+        &app,
+        &[
+            ("tag:flaky", &[1]),
+            ("tag:\"look here\"", &[1]),
+            ("is:pinned", &[2]),
+            ("zebra", &[3]),
+            ("is:deleted", &[4]),
+            ("-tag:flaky -is:pinned", &[3]),
+        ],
+    )
+    .await;
+
+    mark(1, json!({ "tags": ["Prod"] })).await;
+    mark(2, json!({ "pinned": false })).await;
+    mark(3, json!({ "note": null, "tags": ["flaky"] })).await;
+    app.ask("DELETE", "/api/trash/%234", Value::Null).await;
+    finds(
+        &app,
+        &[
+            ("tag:flaky", &[3]),
+            ("tag:prod", &[1]),
+            ("is:pinned", &[]),
+            ("zebra", &[]),
+            ("is:deleted", &[]),
+            ("four", &[]),
+        ],
+    )
+    .await;
 }

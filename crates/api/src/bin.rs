@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Problem,
-    asker::AskedBy,
     events::Items,
     input::Body,
     jobs::{AT_ONCE, Begun, NowOrJob, all_named, begun},
@@ -41,29 +40,21 @@ type Answer = Result<NowOrJob<Items<Moved>>, Problem>;
 /// Moves events to the bin, and ends their waiting deliveries. Up to ten that are named are moved at once; more, or
 /// those of a search, become a job.
 #[utoipa::path(post, operation_id = "delete_events", path = "/api/delete", request_body = Meant, responses((status = 200, body = Items<Moved>), (status = 202, body = Begun), (status = 400, body = Problem), (status = 404, body = Problem)))]
-pub(crate) async fn delete(
-    State(engine): State<Arc<Engine>>,
-    AskedBy(asker): AskedBy,
-    Body(meant): Body<Meant>,
-) -> Answer {
-    meant.moved(&engine, JobKind::Delete, asker).await
+pub(crate) async fn delete(State(engine): State<Arc<Engine>>, Body(meant): Body<Meant>) -> Answer {
+    meant.moved(&engine, JobKind::Delete).await
 }
 
 /// Restores events from the bin, and makes the deliveries wait again that their deletion ended. Up to ten that are named
 /// are restored at once; more, or those of a search, become a job.
 #[utoipa::path(post, operation_id = "restore_events", path = "/api/restore", request_body = Meant, responses((status = 200, body = Items<Moved>), (status = 202, body = Begun), (status = 400, body = Problem), (status = 404, body = Problem)))]
-pub(crate) async fn restore(
-    State(engine): State<Arc<Engine>>,
-    AskedBy(asker): AskedBy,
-    Body(meant): Body<Meant>,
-) -> Answer {
-    meant.moved(&engine, JobKind::Restore, asker).await
+pub(crate) async fn restore(State(engine): State<Arc<Engine>>, Body(meant): Body<Meant>) -> Answer {
+    meant.moved(&engine, JobKind::Restore).await
 }
 
 impl Meant {
-    async fn moved(self, engine: &Engine, kind: JobKind, asker: hookmitt_event::Asker) -> Answer {
+    async fn moved(self, engine: &Engine, kind: JobKind) -> Answer {
         let ids = match (self.q, self.events.as_slice()) {
-            (Some(q), []) => return begun(engine, kind, Which::Search(q), asker).await,
+            (Some(q), []) => return begun(engine, kind, Which::Search(q)).await,
             (None, names @ [_, ..]) => all_named(engine, names).await?,
             _ => {
                 let hint = "send either {\"events\": […]} or {\"q\": \"…\"}";
@@ -71,11 +62,11 @@ impl Meant {
             }
         };
         if ids.len() > AT_ONCE {
-            return begun(engine, kind, Which::Events(ids), asker).await;
+            return begun(engine, kind, Which::Events(ids)).await;
         }
         let mut items = Vec::with_capacity(ids.len());
         for event_id in ids {
-            let deliveries = engine.bin.set(event_id, kind == JobKind::Delete).await?;
+            let deliveries = engine.trash.set_deleted(event_id, kind == JobKind::Delete).await?;
             items.push(Moved { event_id, deliveries });
         }
         Ok(NowOrJob::Now(Items { items, next_cursor: None }))

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Problem,
-    asker::AskedBy,
     events::{Items, named},
     input::{Body, Path},
     jobs::{AT_ONCE, Begun, NowOrJob, all_named, begun},
@@ -162,17 +161,16 @@ impl Many {
 #[utoipa::path(post, operation_id = "retry_many", path = "/api/retry", request_body = Many, responses((status = 200, body = Retried), (status = 202, body = Begun), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn retry_many(
     State(engine): State<Arc<Engine>>,
-    AskedBy(asker): AskedBy,
     Body(many): Body<Many>,
 ) -> Result<NowOrJob<Retried>, Problem> {
     let asked = many.asked()?;
     engine.deliver_if_alone().await?;
     Ok(NowOrJob::Now(match asked {
-        Asked::Search(q) => return begun(&engine, JobKind::Retry, Which::Search(q.to_owned()), asker).await,
+        Asked::Search(q) => return begun(&engine, JobKind::Retry, Which::Search(q.to_owned())).await,
         Asked::Events(names) => {
             let ids = all_named(&engine, names).await?;
             if ids.len() > AT_ONCE {
-                return begun(&engine, JobKind::Retry, Which::Events(ids), asker).await;
+                return begun(&engine, JobKind::Retry, Which::Events(ids)).await;
             }
             engine.retries.events(&ids).await?
         }

@@ -154,7 +154,7 @@ pub(crate) async fn delete(
     Path(id): Path<String>,
 ) -> Result<Json<Deleted>, Problem> {
     let id = named(&engine, &id).await?;
-    let ended = engine.bin.set(id, true).await?;
+    let ended = engine.trash.set_deleted(id, true).await?;
     Ok(Json(Deleted { id, ended }))
 }
 
@@ -165,7 +165,7 @@ pub(crate) async fn restore(
     Path(id): Path<String>,
 ) -> Result<Json<EventJson>, Problem> {
     let id = named(&engine, &id).await?;
-    engine.bin.set(id, false).await?;
+    engine.trash.set_deleted(id, false).await?;
     shown(&engine, id).await
 }
 

@@ -10,7 +10,7 @@ use axum::{
     middleware::{self, Next},
     response::Response,
 };
-use hookmitt_event::{Asker, Timestamp};
+use hookmitt_event::{Actor, Timestamp};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
@@ -63,14 +63,14 @@ impl Gate {
         None
     }
 
-    /// Returns who sent a request, as its token says.
-    fn asker(&self, request: &Request) -> Result<Asker, Problem> {
+    /// Returns whose token a request has, or the error for a request without one. Some routes need none.
+    fn caller(&self, request: &Request) -> Result<Actor, Problem> {
         let open = matches!(request.uri().path(), "/healthz" | "/api/session");
-        if let Some(asker) = self.holder(request.headers()).or(open.then_some(Asker::Api)) {
-            return Ok(asker);
-        }
+        let caller = self.owner_of_token(request.headers()).or(open.then_some(Actor::Page));
         let hint = "send `Authorization: Bearer` with the token from the token file in the data directory";
-        Err(Problem::new(StatusCode::UNAUTHORIZED, "bad-token", "the token is missing or wrong", hint))
+        caller.ok_or_else(|| {
+            Problem::new(StatusCode::UNAUTHORIZED, "bad-token", "the token is missing or wrong", hint)
+        })
     }
 
     fn is_our_host(&self, headers: &HeaderMap) -> bool {
@@ -86,15 +86,17 @@ impl Gate {
         })
     }
 
-    /// Returns whose token a request has: the page's, or that of the API.
-    fn holder(&self, headers: &HeaderMap) -> Option<Asker> {
-        let line = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-        let (_, given) = line.split_once(' ').filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"))?;
+    /// The API's own token is a program's; a session's is the page's.
+    fn owner_of_token(&self, headers: &HeaderMap) -> Option<Actor> {
+        let (kind, given) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+        if !kind.eq_ignore_ascii_case("bearer") {
+            return None;
+        }
         let given = given.trim();
         if bool::from(given.as_bytes().ct_eq(self.token.as_bytes())) {
-            return Some(Asker::Api);
+            return Some(Actor::Api);
         }
-        self.sessions.hold(given, Timestamp::now()).then_some(Asker::Page)
+        self.sessions.hold(given, Timestamp::now()).then_some(Actor::Page)
     }
 }
 
@@ -115,7 +117,7 @@ async fn check_origin(State(gate): State<Arc<Gate>>, request: Request, next: Nex
 }
 
 async fn check_token(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Gated {
-    let asker = gate.asker(&request)?;
-    request.extensions_mut().insert(asker);
+    let caller = gate.caller(&request)?;
+    request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }

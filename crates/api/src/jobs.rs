@@ -9,14 +9,14 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use hookmitt_engine::{Engine, Job, JobFailure, JobKind, Which};
-use hookmitt_event::{Asker, EventId, JobResult, JobState, Timestamp};
+use hookmitt_event::{Actor, EventId, JobResult, JobState, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Problem,
     events::{Items, named},
     input::{Asked, Path},
-    wanted::limit,
+    wanted::{cursor, limit},
 };
 
 /// A job.
@@ -29,7 +29,7 @@ pub(crate) struct JobJson {
     /// What was asked for.
     asked: AskedJson,
     /// Who asked for it.
-    asked_by: Asker,
+    asked_by: Actor,
     /// How far it is.
     state: JobState,
     /// How many events are done, those that failed included.
@@ -131,14 +131,9 @@ pub(crate) async fn all_named(engine: &Engine, names: &[String]) -> Result<Vec<E
 }
 
 /// Asks for a job, and makes this process the one that runs it if no other does.
-pub(crate) async fn begun<T>(
-    engine: &Engine,
-    kind: JobKind,
-    which: Which,
-    asked_by: Asker,
-) -> Result<NowOrJob<T>, Problem> {
+pub(crate) async fn begun<T>(engine: &Engine, kind: JobKind, which: Which) -> Result<NowOrJob<T>, Problem> {
     engine.deliver_if_alone().await?;
-    let job = engine.jobs.ask(kind, &which, asked_by).await?;
+    let job = engine.jobs.ask(kind, &which).await?;
     Ok(NowOrJob::Job(Begun { job: job.into() }))
 }
 
@@ -167,11 +162,6 @@ pub(crate) async fn list(
     let page = engine.jobs.page(state, cursor(wanted.cursor.as_deref())?, limit(wanted.limit)?).await?;
     let items = page.items.into_iter().map(JobJson::from).collect();
     Ok(Json(Items { items, next_cursor: page.next.map(|next| next.to_string()) }))
-}
-
-fn cursor(text: Option<&str>) -> Result<Option<i64>, Problem> {
-    let parsed = text.map(str::parse).transpose();
-    parsed.map_err(|_| Problem::bad_input("that isn't a cursor", "send next_cursor back unchanged"))
 }
 
 /// Returns a job.

@@ -3,7 +3,7 @@
 //! The same routes serve all of them: over TCP behind the token, Host and Origin checks of [`Gate`], over a private
 //! socket in the data directory, or inside the process.
 
-mod asker;
+mod audit;
 mod bin;
 mod bytes;
 mod deliveries;
@@ -22,10 +22,13 @@ mod input;
 mod jobs;
 mod listen;
 mod live;
+mod marks;
 mod open_page;
+mod origin;
 mod private_file;
 mod problem;
 mod providers;
+mod refusals;
 mod router;
 mod samples;
 mod search;
@@ -40,18 +43,19 @@ mod stats;
 mod targets;
 mod test_keys;
 mod token;
+mod trash;
 mod tunnels;
 mod unquoted;
 mod verdict;
 mod wanted;
 mod withheld;
 
-pub use asker::ASKER;
 pub use delivery_json::{AttemptJson, DeliveryJson};
 pub use door::{BoxBody, Door};
 pub use event_json::EventJson;
 pub use gate::Gate;
 pub use hookmitt_engine::looks_like_variable;
+pub use hookmitt_event::Actor;
 pub use host::{Host, HostOptions};
 pub use problem::Problem;
 pub use router::openapi;

@@ -14,7 +14,7 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use crate::{
     Problem, delivery_json::DeliveryJson, event_json::EventJson, glances::Glances, input::Asked,
-    jobs::JobJson, wanted::Wanted,
+    jobs::JobJson, refusals::RefusedJson, wanted::Wanted,
 };
 
 /// Where a stream begins, and what it contains.
@@ -72,30 +72,6 @@ pub(crate) struct DeliveryMoved {
     /// The raw path of the event's request after the slug.
     path: String,
     delivery: DeliveryJson,
-}
-
-/// A request that was refused instead of stored.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct RefusedJson {
-    at: String,
-    remote: String,
-    target: Option<String>,
-    status: u16,
-    code: &'static str,
-    message: String,
-}
-
-impl From<&hookmitt_catch::Refusal> for RefusedJson {
-    fn from(refusal: &hookmitt_catch::Refusal) -> Self {
-        Self {
-            at: refusal.at.to_string(),
-            remote: refusal.remote.to_string(),
-            target: refusal.target.clone(),
-            status: refusal.status,
-            code: refusal.code,
-            message: refusal.message.clone(),
-        }
-    }
 }
 
 /// Streams changes as server-sent events.
@@ -217,15 +193,21 @@ impl Watcher {
             Change::Stored(_) => Ok(()),
             Change::Delivery(id) => self.delivery(id).await,
             Change::Event(id) => {
-                let listed = self.engine.inbox().listed(id).await?;
-                self.show(vec![EventJson::new(&listed.event, listed.status)], i64::MAX).await
+                // It may have been deleted for good since.
+                let listed = self.engine.inbox().these(vec![id]).await?;
+                let rows = listed.iter().map(|listed| EventJson::new(&listed.event, listed.status)).collect();
+                self.show(rows, i64::MAX).await
+            }
+            Change::Many(events) => {
+                self.lagged(events);
+                Ok(())
             }
             Change::Config => {
                 self.push("config", &serde_json::json!({}));
                 Ok(())
             }
             Change::Refused(refusal) => {
-                self.push("refused", &RefusedJson::from(&refusal));
+                self.push("refused", &RefusedJson::from(*refusal));
                 Ok(())
             }
             Change::Tunnel(id) => self.tunnel(id).await,
@@ -266,7 +248,7 @@ impl Watcher {
         if told.config {
             self.push("config", &serde_json::json!({}));
         }
-        told.refused.iter().for_each(|refusal| self.push("refused", &RefusedJson::from(refusal)));
+        told.refused.into_iter().for_each(|refused| self.push("refused", &RefusedJson::from(refused)));
         for id in told.tunnels {
             self.tunnel(id).await?;
         }
@@ -318,7 +300,8 @@ impl Watcher {
     }
 
     async fn delivery(&mut self, id: DeliveryId) -> Result<(), Problem> {
-        let listed = self.engine.inbox().listed(id.event).await?;
+        // It may have been deleted for good since.
+        let Some(listed) = self.engine.inbox().these(vec![id.event]).await?.pop() else { return Ok(()) };
         if self.filter.is_some() {
             // The delivery may have changed whether its event is found.
             self.show(vec![EventJson::new(&listed.event, listed.status)], i64::MAX).await?;

@@ -121,7 +121,8 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::UnknownSearch(_)
         | InboxError::UnknownJob(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
-        InboxError::SourceExists(_)
+        InboxError::NotInTrash(_)
+        | InboxError::SourceExists(_)
         | InboxError::TargetExists(_)
         | InboxError::TooManySources(_)
         | InboxError::SearchExists(_)

@@ -6,6 +6,7 @@ use axum::{
     Router,
     extract::DefaultBodyLimit,
     http::StatusCode,
+    middleware::from_fn,
     routing::{get, post},
 };
 use hookmitt_engine::Engine;
@@ -13,9 +14,9 @@ use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    Problem, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs, listen, live,
-    providers, samples, search, searches, secrets, session, session::Sessions, sources, stats, targets,
-    test_keys, tunnels, verdict,
+    Problem, audit, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs, listen,
+    live, marks, origin, providers, refusals, samples, search, searches, secrets, session, session::Sessions,
+    sources, stats, targets, test_keys, trash, tunnels, verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -46,20 +47,21 @@ impl axum::extract::FromRef<Shared> for Arc<Sessions> {
         title = "Hookmitt",
         description = "The management API of a hookmitt inbox. Errors are application/problem+json with a stable `code`."
     ),
-    components(schemas(live::DeliveryMoved, live::RefusedJson, live::Unmatched))
+    components(schemas(live::DeliveryMoved, live::Unmatched, refusals::RefusedJson))
 )]
 struct Described;
 
 /// Returns the routes for trusted callers: those in this process, and those at its private socket.
 pub(crate) fn private(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
     let (router, document) = described();
-    finished(router.route("/api/session/code", post(session::code)), &document, engine, sessions)
+    let router = router.route("/api/session/code", post(session::code));
+    finished(router, &document, engine, sessions).layer(from_fn(origin::trusted))
 }
 
 /// Returns the routes for callers over TCP, without any access check.
 pub(crate) fn public(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
     let (router, document) = described();
-    finished(router, &document, engine, sessions)
+    finished(router, &document, engine, sessions).layer(from_fn(origin::known))
 }
 
 fn finished(
@@ -87,7 +89,7 @@ pub fn openapi() -> serde_json::Value {
 }
 
 fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
-    about_events().merge(about_settings()).split_for_parts()
+    about_events().merge(about_settings()).merge(kept()).split_for_parts()
 }
 
 /// Returns the routes about events, and what is done with them.
@@ -96,7 +98,7 @@ fn about_events() -> OpenApiRouter<Shared> {
         .routes(routes!(events::list))
         .routes(routes!(events::count))
         .routes(routes!(search::typed))
-        .routes(routes!(events::show, events::delete))
+        .routes(routes!(events::show, events::delete, marks::change))
         .routes(routes!(bytes::body))
         .routes(routes!(events::copies))
         .routes(routes!(events::restore))
@@ -155,4 +157,17 @@ fn about_settings() -> OpenApiRouter<Shared> {
         .routes(routes!(doctor::doctor))
         .routes(routes!(doctor::healthz))
         .routes(routes!(session::open))
+}
+
+/// Returns the routes of what is kept beside the events, and of what is let go.
+fn kept() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(marks::tags))
+        .routes(routes!(trash::list))
+        .routes(routes!(trash::restore))
+        .routes(routes!(trash::delete))
+        .routes(routes!(trash::empty))
+        .routes(routes!(trash::clear))
+        .routes(routes!(audit::list))
+        .routes(routes!(refusals::list))
 }

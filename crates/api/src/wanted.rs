@@ -97,13 +97,18 @@ impl Wanted {
     }
 
     pub(crate) fn cursor(&self) -> Result<Option<i64>, Problem> {
-        let cursor = self.cursor.as_deref().map(str::parse).transpose();
-        cursor.map_err(|_| Problem::bad_input("that isn't a cursor", "send next_cursor back unchanged"))
+        cursor(self.cursor.as_deref())
     }
 }
 
 fn named(error: String) -> Problem {
     Problem::bad_input(error, "")
+}
+
+/// Reads a cursor that is a number.
+pub(crate) fn cursor(text: Option<&str>) -> Result<Option<i64>, Problem> {
+    let cursor = text.map(str::parse).transpose();
+    cursor.map_err(|_| Problem::bad_input("that isn't a cursor", "send next_cursor back unchanged"))
 }
 
 /// Returns how many events a page may hold.

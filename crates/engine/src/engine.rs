@@ -9,7 +9,7 @@ use std::{
 
 use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::Timestamp;
-use hookmitt_inbox::Inbox;
+use hookmitt_inbox::{Inbox, Refused};
 use hookmitt_keys::{KeyStore, Network};
 use hookmitt_vault::StoreChoice;
 use tokio::sync::{broadcast, watch};
@@ -18,12 +18,12 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Change, Config, EngineError,
     base::Base,
-    bin::Bin,
     capture::{Capture, CapturePort, Senders},
     confirmation::Confirmation,
     delivery::{Bells, Delivery, OwnerLock, Sending},
     fixtures::Fixtures,
     jobs::Jobs,
+    keeping::{Marking, Trash},
     live::Live,
     manage::{DeliveredSecrets, Listeners, Secrets, Sources, Targets, TestKeys},
     replay::{Replays, Retries, Samples, WithheldHosts},
@@ -98,10 +98,12 @@ pub struct Engine {
     pub withheld_hosts: WithheldHosts,
     /// Finds events.
     pub search: Search,
-    /// The bin.
-    pub bin: Bin,
     /// What takes long and was asked for.
     pub jobs: Jobs,
+    /// Marks events with pins, notes and tags.
+    pub marking: Marking,
+    /// The bin.
+    pub trash: Trash,
     /// Exports and imports events as files.
     pub fixtures: Fixtures,
     /// The tunnels.
@@ -142,6 +144,8 @@ impl Engine {
         engine.watch_others();
         explain_new(&engine.verdicts);
         judge_as_keys_come(&engine.verdicts, fetching, waits_for_key);
+        engine.trash.keep_tidy();
+        engine.capture.keep_refusals();
         engine.secrets.await_keychain();
         upkeep::begin(&engine.base, &index, &engine.owner_lock.watch());
         engine.jobs.run();
@@ -172,9 +176,9 @@ impl Engine {
         let targets = Targets::new(s(), Arc::clone(&bells));
         let retries = Retries::new(s(), Arc::clone(&bells));
         let search = Search::new(Arc::clone(&base), index);
-        let bin = Bin::new(Arc::clone(&base), Arc::clone(&bells), Arc::clone(&verdicts));
+        let trash = Trash::new(Arc::clone(&base), Arc::clone(&bells), Arc::clone(&verdicts));
         let jobs =
-            Jobs::new(Arc::clone(&base), search.clone(), bin.clone(), retries.clone(), owner_lock.watch());
+            Jobs::new(Arc::clone(&base), search.clone(), trash.clone(), retries.clone(), owner_lock.watch());
         let replays = Replays::new(s(), Arc::clone(&capture), targets.clone(), Arc::clone(&bells));
         Self {
             sources: Sources::new(s(), secrets.clone(), Arc::clone(&verdicts), register),
@@ -183,8 +187,9 @@ impl Engine {
             samples: Samples::new(s(), Arc::clone(&capture), replays.clone()),
             withheld_hosts: WithheldHosts::new(s(), replays.clone(), retries.clone()),
             search,
-            bin,
             jobs,
+            marking: Marking::new(Arc::clone(&base)),
+            trash,
             fixtures: Fixtures::new(s(), Arc::clone(&capture)),
             listeners: Listeners::new(s(), targets.clone(), Arc::clone(&delivery)),
             runner: Arc::new(Runner::new(tunnels.clone(), Arc::clone(&capture))),
@@ -236,9 +241,37 @@ impl Engine {
         self.base.live.watch()
     }
 
-    /// Returns the requests that were refused since the start, newest first, at most 200.
-    pub fn refusals(&self) -> Vec<hookmitt_catch::Refusal> {
-        self.capture.refusals()
+    /// Returns the latest requests that were refused, newest first, at most `limit`, those included that could not be
+    /// stored yet.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn latest_refusals(&self, limit: usize) -> Result<Vec<Refused>, EngineError> {
+        let mut latest = self.capture.unwritten_refusals();
+        latest.truncate(limit);
+        let stored = self.base.inbox.refusals((None, None), None, limit - latest.len()).await?;
+        latest.extend(stored.items.into_iter().map(|(_, refused)| refused));
+        Ok(latest)
+    }
+
+    /// Returns a page of at most `limit` refused requests, newest first, that happened at `since` or later and before
+    /// `until`, with the cursor of the next page. The first page begins with those that could not be stored yet.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn refusals(
+        &self,
+        (since, until): (Option<Timestamp>, Option<Timestamp>),
+        cursor: Option<i64>,
+        limit: usize,
+    ) -> Result<(Vec<Refused>, Option<i64>), EngineError> {
+        let mut items = if cursor.is_none() { self.capture.unwritten_refusals() } else { Vec::new() };
+        items.retain(|one| {
+            since.is_none_or(|since| one.at >= since) && until.is_none_or(|until| one.at < until)
+        });
+        let page = self.base.inbox.refusals((since, until), cursor, limit).await?;
+        items.extend(page.items.into_iter().map(|(_, refused)| refused));
+        Ok((items, page.next))
     }
 
     /// Returns what a person should know about, such as secrets that could not be read.

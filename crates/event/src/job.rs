@@ -68,32 +68,6 @@ impl FromStr for JobState {
     }
 }
 
-/// Who asked for something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Asker {
-    /// The window.
-    Window,
-    /// The page in a browser.
-    Page,
-    /// A command.
-    Cli,
-    /// A program that holds the API's token.
-    Api,
-}
-
-impl Asker {
-    /// Every asker with its name.
-    pub const ALL: [(Self, &'static str); 4] =
-        [(Self::Window, "window"), (Self::Page, "page"), (Self::Cli, "cli"), (Self::Api, "api")];
-
-    /// Returns the name used in JSON and in the inbox.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL[self as usize].1
-    }
-}
-
 /// What a job has changed so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -113,9 +87,6 @@ mod tests {
     fn each_state_stands_at_its_place_and_is_read_by_its_name() {
         for (place, (state, name)) in JobState::ALL.into_iter().enumerate() {
             assert_eq!((state as usize, state.as_str(), name.parse()), (place, name, Ok(state)));
-        }
-        for (place, (asker, name)) in Asker::ALL.into_iter().enumerate() {
-            assert_eq!((asker as usize, asker.as_str()), (place, name));
         }
     }
 }

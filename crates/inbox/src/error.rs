@@ -38,6 +38,9 @@ pub enum InboxError {
     /// No event has that id or number.
     #[error("there is no event {0}")]
     UnknownEvent(String),
+    /// The event with this number is not in the bin, so it can't be deleted for good.
+    #[error("#{0} isn't in the trash")]
+    NotInTrash(i64),
     /// The given text is the beginning of more than one event's id.
     #[error("{prefix} is the start of {count} or more event ids")]
     Ambiguous {
@@ -123,6 +126,7 @@ impl Explain for InboxError {
             Self::Overloaded => "overloaded",
             Self::TooLong => "too-long",
             Self::UnknownEvent(_) => "unknown-event",
+            Self::NotInTrash(_) => "not-in-trash",
             Self::Ambiguous { .. } => "ambiguous-id",
             Self::UnknownSource(_) => "unknown-source",
             Self::SourceExists(_) => "source-exists",
@@ -159,6 +163,7 @@ impl Explain for InboxError {
             Self::Overloaded => "senders were told to try again",
             Self::TooLong => "try again in a moment, or narrow the search",
             Self::UnknownEvent(_) => "`hookmitt events` lists all events",
+            Self::NotInTrash(seq) => return Some(format!("`hookmitt delete '#{seq}'` moves it there")),
             Self::Ambiguous { .. } => "give more of the id, or its #number",
             Self::UnknownSource(_) => "`hookmitt source list` names them; `hookmitt source add` adds it",
             Self::SourceExists(_) => "change it with `hookmitt source edit`",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hookmitt_clock::StoreClock;
 use hookmitt_event::{
-    Answerer, Cause, Delivery, Event, EventId, HeaderLines, Request, SenderAnswer, SignedWith, Via,
+    Answerer, Cause, Delivery, Event, EventId, HeaderLines, Request, SenderAnswer, SignedWith, Tag, Via,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -13,7 +13,7 @@ use crate::{
     Inbox, InboxError, content,
     deliveries::shown,
     new_event::CHANNELS,
-    rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE},
+    rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE, TAGGED},
 };
 
 /// An event with its deliveries.
@@ -28,10 +28,14 @@ pub struct Shown {
 /// The columns that [`read`] needs.
 pub(crate) const COLUMNS: &str = "e.seq, e.id, s.slug, e.received_at, e.via, e.verdict, e.flags, e.provider, e.type,
     e.title, e.event_time, e.dedupe_key, e.duplicate_of, e.parent, e.handshake, e.causes, e.deleted_at, e.remote,
-    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.handshake_answer, e.signed_with, e.foreign_host";
+    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.handshake_answer, e.signed_with,
+    e.foreign_host, e.pinned_at IS NOT NULL, e.note,
+    CASE WHEN e.flags & 32 THEN (SELECT group_concat(name, ',' ORDER BY key) FROM tag WHERE event = e.seq) END";
+
+const _: () = assert!(TAGGED == 32);
 
 /// How many columns those are, and so the index of the next column.
-pub(crate) const NEXT: usize = 28;
+pub(crate) const NEXT: usize = 31;
 
 impl Inbox {
     /// Returns one event with its body.
@@ -159,6 +163,9 @@ pub(crate) fn read(row: &Row<'_>, content: (HeaderLines, Bytes)) -> rusqlite::Re
             .map(|text| text.parse())
             .transpose()
             .map_err(|_| rows::corrupt(26, "signer"))?,
+        pinned: row.get(28)?,
+        note: row.get(29)?,
+        tags: tags(row, 30)?,
         remote: row.get(17)?,
         forwarded: None,
         answered: None,
@@ -167,6 +174,12 @@ pub(crate) fn read(row: &Row<'_>, content: (HeaderLines, Bytes)) -> rusqlite::Re
         sha256: row.get(24)?,
         request,
     })
+}
+
+/// Reads the names of tags, which contain no commas.
+fn tags(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<Tag>> {
+    let Some(names) = row.get::<_, Option<String>>(column)? else { return Ok(Vec::new()) };
+    names.split(',').map(|name| name.parse().map_err(|_| rows::corrupt(column, "tag"))).collect()
 }
 
 fn causes_of(json: &str) -> rusqlite::Result<Vec<Cause>> {

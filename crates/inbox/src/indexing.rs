@@ -7,11 +7,7 @@ use hookmitt_event::{Event, EventStatus, TargetId};
 use hookmitt_search::Answer;
 use rusqlite::{Connection, params};
 
-use crate::{
-    Inbox, InboxError, content,
-    matching::{Notes, answers, notes},
-    row::by_seq,
-};
+use crate::{Inbox, InboxError, content, matching::answers, row::by_seq};
 
 /// An event as it is indexed.
 #[derive(Clone, Debug)]
@@ -24,8 +20,6 @@ pub struct Indexable {
     pub targets: Vec<TargetId>,
     /// The answers to its attempts.
     pub answers: Vec<Answer>,
-    /// What people have added to it.
-    pub notes: Notes,
 }
 
 /// A note that an event has changed. It is removed only if the event has not changed again since it was read.
@@ -148,11 +142,5 @@ fn indexable(db: &Connection, seq: i64) -> Result<Option<Indexable>, InboxError>
     event.request.body = content::read(db, seq)?.1;
     let mut select = db.prepare_cached(TARGETS)?;
     let targets = select.query_map([seq], |row| Ok(TargetId(row.get(0)?)))?.collect::<Result<_, _>>()?;
-    Ok(Some(Indexable {
-        event,
-        status: listed.status,
-        targets,
-        answers: answers(db, seq)?,
-        notes: notes(db, seq)?,
-    }))
+    Ok(Some(Indexable { event, status: listed.status, targets, answers: answers(db, seq)? }))
 }

@@ -1,6 +1,6 @@
 //! Jobs as they are stored: read to be shown and to be run.
 
-use hookmitt_event::{Asker, EventId, JobResult, JobState, Timestamp};
+use hookmitt_event::{Actor, EventId, JobResult, JobState, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{Inbox, InboxError, rows};
@@ -12,8 +12,6 @@ pub struct NewJob {
     pub kind: &'static str,
     /// What is asked for, as JSON. It must hold no secret.
     pub asked: serde_json::Value,
-    /// Who asks for it.
-    pub asked_by: Asker,
 }
 
 /// A job.
@@ -26,7 +24,7 @@ pub struct Job {
     /// What was asked for.
     pub asked: serde_json::Value,
     /// Who asked for it.
-    pub asked_by: Asker,
+    pub asked_by: Actor,
     /// How far it is.
     pub state: JobState,
     /// The highest number of an event when it was asked for.
@@ -165,13 +163,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
     let parsed =
         |column, text: String| serde_json::from_str(&text).map_err(|_| rows::corrupt(column, "JSON"));
     let asked_by: String = row.get(3)?;
-    let asker = Asker::ALL.iter().find(|(_, name)| *name == asked_by);
     let result = serde_json::from_str(&row.get::<_, String>(10)?).map_err(|_| rows::corrupt(10, "result"))?;
     Ok(Job {
         id: row.get(0)?,
         kind: row.get(1)?,
         asked: parsed(2, row.get(2)?)?,
-        asked_by: asker.map(|(asker, _)| *asker).ok_or_else(|| rows::corrupt(3, "asker"))?,
+        asked_by: asked_by.parse().map_err(|_| rows::corrupt(3, "actor"))?,
         state: state(row, 4)?,
         top: row.get(5)?,
         position: row.get(6)?,

@@ -7,11 +7,12 @@ use std::{
 };
 
 use hookmitt_clock::StoreClock;
-use hookmitt_event::{Delivery, EventId, JobResult, JobState, TargetId};
+use hookmitt_event::{Deed, Delivery, EventId, JobResult, JobState, TargetId};
 use rusqlite::params;
 
 use crate::{
     Inbox, InboxError,
+    audit::{Subject, record_more},
     batch::Batch,
     bin,
     deliveries::{is_deleted, of_event, seq_of},
@@ -61,6 +62,8 @@ pub struct Step {
     pub act: Act,
     /// The events, each with the position that the job has once it is done.
     pub events: Arc<[(i64, EventId)]>,
+    /// The entry in the audit trail for the steps before, if they had one.
+    pub entry: Option<i64>,
 }
 
 /// What came of a step.
@@ -70,6 +73,8 @@ pub struct Stepped {
     pub done: usize,
     /// The events that were changed, each with the targets of the deliveries that were.
     pub changed: Vec<(EventId, Vec<TargetId>)>,
+    /// The entry in the audit trail, to be handed to the next step.
+    pub entry: Option<i64>,
 }
 
 impl Inbox {
@@ -114,9 +119,20 @@ fn run(batch: &mut Batch<'_>, step: &Step, clock: &StoreClock) -> Result<Stepped
             break;
         }
     }
+    stepped.entry = recorded(batch, step, stepped.changed.len() as u64)?;
     let result = serde_json::to_string(&job.result).unwrap_or_default();
     batch.db.prepare_cached(SQL)?.execute(params![job.id, job.position, job.done, job.failed, result])?;
     Ok(stepped)
+}
+
+/// Adds what was deleted or restored to the entry of the run in the audit trail.
+fn recorded(batch: &Batch<'_>, step: &Step, events: u64) -> Result<Option<i64>, InboxError> {
+    let deed = match step.act {
+        Act::Delete => Deed::Deleted,
+        Act::Restore => Deed::Restored,
+        Act::Retry(_) | Act::RetryFailed(_) => return Ok(None),
+    };
+    record_more(batch, step.entry, deed, &Subject::default().with("job", step.job), events)
 }
 
 fn count(result: &mut JobResult, targets: &[TargetId]) {

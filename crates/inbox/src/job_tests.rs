@@ -3,13 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use hookmitt_clock::Clock as _;
-use hookmitt_event::{Asker, DeliveryState, EventId, JobState, OrderMode};
+use hookmitt_event::{Actor, Deed, DeliveryState, EventId, JobState, OrderMode};
 use serde_json::json;
 
-use crate::{Act, Inbox, InboxError, Job, NewJob, Step, WhyNot, queue_story::Story};
+use crate::{Act, AuditFilter, Inbox, InboxError, Job, NewJob, Step, WhyNot, acting, queue_story::Story};
 
 fn new() -> NewJob {
-    NewJob { kind: "delete", asked: json!({ "q": "x" }), asked_by: Asker::Cli }
+    NewJob { kind: "delete", asked: json!({ "q": "x" }) }
 }
 
 async fn begun(inbox: &Inbox) -> Job {
@@ -23,14 +23,15 @@ async fn step(story: &Story, job: &Job, act: Act, events: &[EventId]) -> Step {
     for id in events {
         all.push((story.inbox.event(*id).await.unwrap().seq, *id));
     }
-    Step { job: job.id, act, events: all.into() }
+    Step { job: job.id, act, events: all.into(), entry: None }
 }
 
 /// Does all of a step, in as many steps as it takes.
 async fn do_all(inbox: &Inbox, mut step: Step) {
     while !step.events.is_empty() {
-        let done = inbox.step(step.clone()).await.unwrap().done;
-        step.events = Arc::from(&step.events[done..]);
+        let stepped = inbox.step(step.clone()).await.unwrap();
+        step.events = Arc::from(&step.events[stepped.done..]);
+        step.entry = stepped.entry;
     }
 }
 
@@ -88,6 +89,25 @@ async fn only_a_job_that_ended_before_its_time_can_go_on() {
     let refused = story.inbox.resume_job(job.id).await;
     assert!(matches!(refused, Err(InboxError::NotResumable { state: JobState::Done, .. })), "{refused:?}");
     assert!(matches!(story.inbox.cancel_job(99).await, Err(InboxError::UnknownJob(99))));
+}
+
+#[tokio::test]
+async fn the_audit_trail_has_one_entry_for_all_that_a_run_deletes() {
+    let story = Story::begin(OrderMode::Sequential).await;
+    let [one, two, kept] = [story.arrives(None).await, story.arrives(None).await, story.arrives(None).await];
+    let job = begun(&story.inbox).await;
+    for (act, events) in [(Act::Delete, &[one, two, one][..]), (Act::Restore, &[two, kept])] {
+        let mut next = step(&story, &job, act, events).await;
+        for at in events {
+            next.events = Arc::new([(1, *at)]); // each is a step of its own
+            next.entry = acting(Actor::Window, story.inbox.step(next.clone())).await.unwrap().entry;
+        }
+    }
+    let trail = story.inbox.audit(AuditFilter::default(), None, 10).await.unwrap().items;
+    let told: Vec<_> =
+        trail.iter().map(|entry| (entry.what, entry.who, &entry.subject.detail["events"])).collect();
+    assert_eq!(told, [(Deed::Restored, Actor::Window, &json!(1)), (Deed::Deleted, Actor::Window, &json!(2))]);
+    assert_eq!(trail[0].subject.detail["job"], json!(job.id));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use hookmitt_event::JobState;
+use hookmitt_event::{Actor, JobState};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
@@ -26,17 +26,18 @@ const KEPT: i64 = 7 * 24 * 60 * 60 * 1_000_000;
 const AT_ONCE: u32 = 500;
 
 impl Inbox {
-    /// Stores what somebody asks for, as a job that waits.
+    /// Stores what somebody asks for, as a job that waits. Whoever names nobody for whom they act is a program.
     ///
     /// # Errors
     /// Fails with [`InboxError::TooManyJobs`] if 100 jobs wait.
     pub async fn add_job(&self, new: NewJob) -> Result<Job, InboxError> {
         const SQL: &str = "INSERT INTO job (kind, asked, asked_by, top, created_at)
             SELECT ?1, ?2, ?3, coalesce(max(seq), 0), ?4 FROM event RETURNING id";
-        let NewJob { kind, asked, asked_by } = new;
+        let NewJob { kind, asked } = new;
         let asked = asked.to_string();
         self.write(move |batch| {
             ensure_room(batch.db)?;
+            let asked_by = batch.by.unwrap_or(Actor::Api);
             let values = params![kind, asked, asked_by.as_str(), batch.now.wall];
             let id = batch.db.prepare_cached(SQL)?.query_row(values, |row| row.get(0))?;
             job(batch.db, id)

@@ -3,6 +3,10 @@
 //! One thread writes, in groups of jobs that share one commit and so one sync to the disk; readers run beside it. A
 //! call that changes something returns only after the commit that holds its change.
 
+mod acting;
+mod audit;
+#[cfg(test)]
+mod audit_tests;
 mod batch;
 mod bin;
 #[cfg(test)]
@@ -36,6 +40,7 @@ mod letters;
 mod list;
 #[cfg(test)]
 mod list_tests;
+mod marks;
 mod matching;
 mod nearby;
 mod new_event;
@@ -47,6 +52,9 @@ mod packing;
 #[cfg(test)]
 mod packing_tests;
 mod press;
+mod purge;
+#[cfg(test)]
+mod purge_tests;
 #[cfg(test)]
 mod queue_story;
 #[cfg(test)]
@@ -54,6 +62,7 @@ mod queue_tests;
 mod reasons;
 #[cfg(test)]
 mod recount;
+mod refusals;
 mod rejudge;
 mod release;
 #[cfg(test)]
@@ -75,6 +84,7 @@ mod store;
 mod tally;
 mod target_states;
 mod targets;
+mod trash;
 mod tunnels;
 mod unproved_keys;
 mod view;
@@ -83,6 +93,8 @@ mod writer;
 #[cfg(test)]
 mod writer_tests;
 
+pub use acting::acting;
+pub use audit::{AuditFilter, AuditPage, Entry, Subject};
 pub use claims::{Claimed, Claiming, Next};
 pub use dictionary::Dictionary;
 pub use error::InboxError;
@@ -97,11 +109,13 @@ pub use job_rows::{Job, JobFailure, JobPage, NewJob};
 pub use job_steps::{Act, Step, Stepped, WhyNot};
 pub use letters::Sequence;
 pub use list::Page;
-pub use matching::{Notes, Part};
+pub use marks::{Marks, TagCount};
+pub use matching::Part;
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
 pub use packing::{Packer, Packing};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
+pub use refusals::{RefusalPage, Refused};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;
 pub use saved_searches::SavedSearch;
@@ -109,6 +123,7 @@ pub use sources::{AUTO_SOURCES, SourceSettings};
 pub use stats::{SourceCount, Stats, ViewCounts};
 pub use stop::Stopped;
 pub use targets::TargetSettings;
+pub use trash::{Cleared, Emptied, TrashPage, TrashPlace, Trashed};
 pub use tunnels::{KeptTunnel, NewTunnel, Told};
 pub use unproved_keys::Unsettled;
 pub use view::View;

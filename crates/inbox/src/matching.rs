@@ -7,7 +7,7 @@ use std::{
 
 use hookmitt_event::{EventId, TargetId};
 use hookmitt_search::{Answer, Needs, Query, Seen};
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 
 use crate::{
     Filter, Inbox, InboxError, View, content,
@@ -127,16 +127,7 @@ impl<'a> Matcher<'a> {
         }
         let targets = if self.needs.targets { targets(self.db, seq)? } else { Vec::new() };
         let answers = if self.needs.answers { answers(self.db, seq)? } else { Vec::new() };
-        let notes = if self.needs.notes { notes(self.db, seq)? } else { Notes::default() };
-        let seen = Seen {
-            event: &event,
-            status: listed.status,
-            targets: &targets,
-            answers: &answers,
-            note: notes.note.as_deref(),
-            tags: &notes.tags,
-            pinned: notes.pinned,
-        };
+        let seen = Seen { event: &event, status: listed.status, targets: &targets, answers: &answers };
         Ok(self.query.matches(&seen) && self.is_in_view(seq)?)
     }
 
@@ -146,23 +137,6 @@ impl<'a> Matcher<'a> {
             WHERE d.event = ?1 AND d.state = 0 AND t.removed_at IS NULL AND (t.paused OR t.down_since IS NOT NULL)";
         Ok(self.filter.view != Some(View::Waiting) || self.db.prepare_cached(HELD_UP)?.exists([seq])?)
     }
-}
-
-/// What people have added to an event.
-#[derive(Clone, Debug, Default)]
-pub struct Notes {
-    /// The note.
-    pub note: Option<String>,
-    /// The tags.
-    pub tags: Vec<String>,
-    /// Whether the event is pinned.
-    pub pinned: bool,
-}
-
-pub(crate) fn notes(db: &Connection, seq: i64) -> Result<Notes, InboxError> {
-    const SQL: &str = "SELECT note, pinned_at IS NOT NULL FROM event WHERE seq = ?1";
-    let read = |row: &Row<'_>| Ok(Notes { note: row.get(0)?, tags: Vec::new(), pinned: row.get(1)? });
-    Ok(db.prepare_cached(SQL)?.query_row([seq], read)?)
 }
 
 /// Returns the URLs of the targets to which an event was bound.

@@ -14,8 +14,16 @@ use crate::{
 
 /// Returns a query for events without their bodies, each with the most telling state of its deliveries.
 pub(crate) fn select() -> String {
+    select_with("")
+}
+
+/// The index of the first of the columns that [`select_with`] adds.
+pub(crate) const ADDED: usize = NEXT + 1;
+
+/// Like [`select`], with more columns: `, a, b`.
+pub(crate) fn select_with(more: &str) -> String {
     format!(
-        "SELECT {COLUMNS}, (SELECT min({STATUS_RANK}) FROM delivery WHERE event = e.seq)
+        "SELECT {COLUMNS}, (SELECT min({STATUS_RANK}) FROM delivery WHERE event = e.seq){more}
         FROM event e JOIN source s ON s.id = e.source"
     )
 }

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     Inbox, InboxError, KeyTerms, NewEvent, Route, Stored,
+    audit::record_elsewhere,
     batch::Batch,
     bin::set_deleted,
     first_key::{First, KeyPlace, own_key},
@@ -71,6 +72,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     insert(batch.db, new, &Settled { seq, flags, duplicate_of, answer }, batch.now)?;
     let (mut waiting, deliveries) = route(batch, new, seq, routes)?;
     waiting.extend(left);
+    note_elsewhere(batch, new, seq)?;
     if duplicate_of.is_some() && !matches!(new.route, Route::Withheld(_)) {
         fold::settle(batch.db, seq)?;
     }
@@ -91,6 +93,14 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
         set_provider,
         answered_after: answer.and_then(|(_, after)| after),
     })
+}
+
+/// Notes in the audit trail that an edited event is sent to a URL given once.
+fn note_elsewhere(batch: &Batch<'_>, new: &NewEvent, seq: i64) -> Result<(), InboxError> {
+    match &new.route {
+        Route::To(targets) if new.via == Via::Edit => record_elsewhere(batch, (new.id, seq), targets),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the event's flags. Whether it folds is settled once its deliveries are there.

@@ -83,7 +83,7 @@ impl Look<'_> {
             WordKey::Target => self.seen.targets.iter().any(|url| is_like(url)),
             WordKey::Method => is_like(&event.request.method),
             WordKey::Path => is_like(&event.request.path),
-            WordKey::Tag => self.seen.tags.iter().any(|tag| is_like(tag)),
+            WordKey::Tag => event.tags.iter().any(|tag| is_like(tag.as_str())),
         }
     }
 
@@ -94,7 +94,7 @@ impl Look<'_> {
             Mark::First => event.duplicate_of.is_none(),
             Mark::Conflict => event.conflict,
             Mark::Stale => event.stale,
-            Mark::Pinned => self.seen.pinned,
+            Mark::Pinned => event.pinned,
             Mark::Browser => event.browser,
             Mark::Edited => event.parent.is_some(),
             Mark::Handshake => event.handshake.is_some(),

@@ -4,6 +4,40 @@
  */
 
 export interface paths {
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists who did what, newest first: for 90 days, at most 100,000 entries. */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Moves the events of a source, or those received before a time, to the trash. Pinned events stay. */
+        post: operations["clear_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/delete": {
         parameters: {
             query?: never;
@@ -144,7 +178,8 @@ export interface paths {
         delete: operations["delete_event"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Pins an event, and sets its note and its tags. Absent fields stay as they are; a null note is removed. */
+        patch: operations["mark_event"];
         trace?: never;
     };
     "/api/events/{id}/body": {
@@ -533,6 +568,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists requests that were refused, newest first: for 30 days, at most 10,000. */
+        get: operations["list_refusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/restore": {
         parameters: {
             query?: never;
@@ -788,6 +840,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists all tags, sorted. */
+        get: operations["list_tags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/targets": {
         parameters: {
             query?: never;
@@ -857,6 +926,74 @@ export interface paths {
         /** Tries a target now: resumes it if it was paused, and checks whether it answers if it was down. */
         post: operations["try_target"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the events in the trash, the last deleted first, each with who deleted it. */
+        get: operations["list_trash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash/empty": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deletes for good what is in the trash. */
+        post: operations["empty_trash"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restores events, and makes the deliveries wait again that their deletion ended. */
+        post: operations["restore_from_trash"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an event of the trash for good. Its dedupe key is kept: a later copy still counts as a duplicate. */
+        delete: operations["delete_for_good"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1058,6 +1195,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description Who or what deleted, changed or sent something.
+         * @enum {string}
+         */
+        Actor: "window" | "page" | "cli" | "api" | "up" | "retention";
         /** @description Whether a tunnel's relay knows the tunnel's sources as they are set now. */
         Announced: {
             error: components["schemas"]["Trouble"] | null;
@@ -1137,11 +1279,6 @@ export interface components {
             /** @description The search whose events are meant; null if they were named. */
             q: string | null;
         };
-        /**
-         * @description Who asked for something.
-         * @enum {string}
-         */
-        Asker: "window" | "page" | "cli" | "api";
         /** @description One HTTP attempt of a delivery. */
         AttemptJson: {
             /** @description Whether the request was sent but not answered. Then it is unknown whether the target acted on it. */
@@ -1200,6 +1337,38 @@ export interface components {
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryState"];
         };
+        /** @description An entry of the audit trail. */
+        AuditJson: {
+            /**
+             * Format: date-time
+             * @description When it was done, RFC 3339.
+             */
+            at: string;
+            /** @description What else there is to know, for example `label` of a secret or the number of `events`. Never a secret. */
+            detail: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: uuid
+             * @description The event, which may be gone by now.
+             */
+            event_id: string | null;
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description The event's sequence number.
+             */
+            seq: number | null;
+            /** @description The source's slug. */
+            source: string | null;
+            /** @description The origin of the target's URL. */
+            target: string | null;
+            /** @description What was done. */
+            what: components["schemas"]["Deed"];
+            /** @description Who did it. */
+            who: components["schemas"]["Actor"];
+        };
         /** @description The events that wait at a relay. */
         Backlog: {
             /**
@@ -1256,6 +1425,26 @@ export interface components {
         Checks: {
             checks: components["schemas"]["Check"][];
         };
+        /** @description Which events are moved to the trash. */
+        Clear: {
+            /** @description Only this source's events. */
+            source?: string | null;
+            /** @description Only events received before this time, RFC 3339. */
+            until?: string | null;
+        };
+        /** @description What was moved to the trash. */
+        ClearedJson: {
+            /**
+             * Format: int64
+             * @description The number of events.
+             */
+            deleted: number;
+            /**
+             * Format: int64
+             * @description How many of their deliveries waited. They were ended as skipped.
+             */
+            ended: number;
+        };
         /** @description The one-time code from the fragment of the opened URL. */
         Code: {
             code: string;
@@ -1306,6 +1495,11 @@ export interface components {
             /** @description Whether that is the exact number. If not, there are at least so many. */
             exact: boolean;
         };
+        /**
+         * @description What was done, as the audit trail names it.
+         * @enum {string}
+         */
+        Deed: "deleted" | "restored" | "deleted_for_good" | "exported_raw" | "confirmed" | "replayed_elsewhere" | "source_added" | "source_changed" | "source_removed" | "secret_set" | "secret_removed" | "target_added" | "target_changed" | "target_removed" | "device_revoked";
         /** @description An event that was deleted. */
         Deleted: {
             /** @description How many of its deliveries waited. They were ended as skipped. */
@@ -1458,6 +1652,11 @@ export interface components {
             /** @description The URL to which the request is delivered this once, instead of to its source's targets. */
             to?: string | null;
         };
+        /** @description What is deleted for good. */
+        Empty: {
+            /** @description Only what was deleted before this time, RFC 3339. Without it, everything. */
+            before?: string | null;
+        };
         /** @description An event in JSON, the same from the command line and the API. */
         EventJson: {
             answered: components["schemas"]["SenderAnswer"] | null;
@@ -1474,6 +1673,7 @@ export interface components {
              * @description When the event was moved to the bin.
              */
             deleted_at: string | null;
+            deleted_by?: components["schemas"]["Actor"] | null;
             /** @description The event's deliveries. Present only if a single event is shown. */
             deliveries?: components["schemas"]["DeliveryJson"][] | null;
             /**
@@ -1520,6 +1720,8 @@ export interface components {
             id: string;
             /** @description The request's method. */
             method: string;
+            /** @description What a person noted about the event. */
+            note: string | null;
             /**
              * Format: uuid
              * @description The event of which this event is an edited copy.
@@ -1527,6 +1729,8 @@ export interface components {
             parent: string | null;
             /** @description The raw path after the slug. */
             path: string;
+            /** @description Whether a person pinned the event, so that retention keeps it. */
+            pinned: boolean;
             /** @description The catalogue id of the provider. */
             provider: string | null;
             /** @description The raw query; null if there is no `?`. */
@@ -1556,6 +1760,8 @@ export interface components {
             stale: boolean;
             /** @description The most important state among the event's deliveries. */
             status: components["schemas"]["EventStatus"];
+            /** @description The tags that people gave to the event, sorted. */
+            tags: string[];
             /** @description A short subject for people. */
             title: string | null;
             /** @description The provider's event type. */
@@ -1846,6 +2052,19 @@ export interface components {
             /** @description Whether the event itself folds. A list with `fold` leaves it out if it shows the first event. */
             folds: boolean;
         };
+        /** @description What was deleted for good. */
+        Gone: {
+            /**
+             * Format: int64
+             * @description The number of events that are gone.
+             */
+            gone: number;
+            /**
+             * Format: int64
+             * @description The number of events that stay in the trash, because they are being sent right now.
+             */
+            stay: number;
+        };
         /** @description The answer to a set-up request, without its header lines because they may contain a secret. */
         HandshakeAnswer: {
             /** @description The body. */
@@ -1941,6 +2160,42 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description A page of a list. */
+        Items_AuditJson: {
+            items: {
+                /**
+                 * Format: date-time
+                 * @description When it was done, RFC 3339.
+                 */
+                at: string;
+                /** @description What else there is to know, for example `label` of a secret or the number of `events`. Never a secret. */
+                detail: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * Format: uuid
+                 * @description The event, which may be gone by now.
+                 */
+                event_id?: string | null;
+                /** Format: int64 */
+                id: number;
+                /**
+                 * Format: int64
+                 * @description The event's sequence number.
+                 */
+                seq?: number | null;
+                /** @description The source's slug. */
+                source?: string | null;
+                /** @description The origin of the target's URL. */
+                target?: string | null;
+                /** @description What was done. */
+                what: components["schemas"]["Deed"];
+                /** @description Who did it. */
+                who: components["schemas"]["Actor"];
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
         Items_DeliveryJson: {
             items: {
                 /** @description The attempts, in order. */
@@ -1995,6 +2250,132 @@ export interface components {
                 since: string;
                 /** @description Whether this is the device that answers. */
                 this: boolean;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Items_EventJson: {
+            items: {
+                answered?: components["schemas"]["SenderAnswer"] | null;
+                /** @description Whether a web page other than Hookmitt's own sent the request, or may have sent it. */
+                browser: boolean;
+                /** @description Why the verdict is `invalid`, likeliest cause first. */
+                causes: components["schemas"]["Cause"][];
+                /** @description Whether the event is a duplicate with other bytes than the first event. */
+                conflict: boolean;
+                /** @description The dedupe key, `id:…` or `content:…`. */
+                dedupe_key?: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the event was moved to the bin.
+                 */
+                deleted_at?: string | null;
+                deleted_by?: components["schemas"]["Actor"] | null;
+                /** @description The event's deliveries. Present only if a single event is shown. */
+                deliveries?: components["schemas"]["DeliveryJson"][] | null;
+                /**
+                 * Format: uuid
+                 * @description The first event with the same dedupe key, if this event is a duplicate.
+                 */
+                duplicate_of?: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the event happened, by the provider's clock.
+                 */
+                event_time?: string | null;
+                /**
+                 * @description The header lines that a relay's trusted proxy added, in the form of `headers`. Present only if a single event is
+                 *     shown and there are such lines.
+                 */
+                forwarded?: [
+                    string,
+                    string | {
+                        /** @description The bytes in standard base64. */
+                        base64: string;
+                    }
+                ][] | null;
+                glance?: components["schemas"]["Glance"] | null;
+                /** @description The name of the set-up request, if the event is one. */
+                handshake?: string | null;
+                handshake_answer?: components["schemas"]["HandshakeAnswer"] | null;
+                handshake_note?: components["schemas"]["Cause"] | null;
+                handshake_offer?: components["schemas"]["HandshakeOffer"] | null;
+                /** @description The header lines as `[name, value]`, in order. A value that is not UTF-8 is `{"base64": …}`. */
+                headers: [
+                    string,
+                    string | {
+                        /** @description The bytes in standard base64. */
+                        base64: string;
+                    }
+                ][];
+                /** @description `HTTP/1.0` or `HTTP/1.1`. */
+                http_version: components["schemas"]["HttpVersion"];
+                /**
+                 * Format: uuid
+                 * @description The event's id, a UUIDv7.
+                 */
+                id: string;
+                /** @description The request's method. */
+                method: string;
+                /** @description What a person noted about the event. */
+                note?: string | null;
+                /**
+                 * Format: uuid
+                 * @description The event of which this event is an edited copy.
+                 */
+                parent?: string | null;
+                /** @description The raw path after the slug. */
+                path: string;
+                /** @description Whether a person pinned the event, so that retention keeps it. */
+                pinned?: boolean;
+                /** @description The catalogue id of the provider. */
+                provider?: string | null;
+                /** @description The raw query; null if there is no `?`. */
+                query?: string | null;
+                /**
+                 * Format: date-time
+                 * @description When the event was received, RFC 3339.
+                 */
+                received_at: string;
+                /** @description The sender's address. */
+                remote?: string | null;
+                /**
+                 * Format: int64
+                 * @description The sequence number (the number after `#`).
+                 */
+                seq: number;
+                /** @description SHA-256 of the body, in hex. */
+                sha256: string;
+                /**
+                 * Format: int64
+                 * @description The size of the body in bytes.
+                 */
+                size: number;
+                /** @description The source's slug. */
+                source: components["schemas"]["Slug"];
+                /** @description Whether a newer event for the same object had already been delivered. */
+                stale: boolean;
+                /** @description The most important state among the event's deliveries. */
+                status: components["schemas"]["EventStatus"];
+                /** @description The tags that people gave to the event, sorted. */
+                tags?: string[];
+                /** @description A short subject for people. */
+                title?: string | null;
+                /** @description The provider's event type. */
+                type?: string | null;
+                /**
+                 * @description Which part of the body the valid signature does not cover, in a sentence. Present only if a single event is
+                 *     shown and there is such a part.
+                 */
+                uncovered?: string | null;
+                /** @description The URL that the provider called. */
+                url: string;
+                /** @description What signature verification found. */
+                verdict: components["schemas"]["Verdict"];
+                /** @description How the event came in. */
+                via: components["schemas"]["Via"];
+                withheld?: components["schemas"]["Withheld"] | null;
             }[];
             /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
@@ -2107,7 +2488,7 @@ export interface components {
                 /** @description What was asked for. */
                 asked: components["schemas"]["AskedJson"];
                 /** @description Who asked for it. */
-                asked_by: components["schemas"]["Asker"];
+                asked_by: components["schemas"]["Actor"];
                 /** Format: date-time */
                 created_at: string;
                 /**
@@ -2281,6 +2662,20 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description A page of a list. */
+        Items_TagJson: {
+            items: {
+                /**
+                 * Format: int64
+                 * @description The number of events with the tag, without those in the bin.
+                 */
+                count: number;
+                /** @description The tag as it was first written. */
+                name: string;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
         Items_TargetView: {
             items: {
                 /** Format: int32 */
@@ -2421,7 +2816,7 @@ export interface components {
             /** @description What was asked for. */
             asked: components["schemas"]["AskedJson"];
             /** @description Who asked for it. */
-            asked_by: components["schemas"]["Asker"];
+            asked_by: components["schemas"]["Actor"];
             /** Format: date-time */
             created_at: string;
             /**
@@ -2546,6 +2941,18 @@ export interface components {
             source?: components["schemas"]["Slug"] | null;
             /** @description Send the events that were withheld because this host name was called. The source must allow the name by now. */
             withheld_host?: string | null;
+        };
+        /** @description A change to an event's marks. Absent fields stay as they are. */
+        MarkChange: {
+            /** @description A note of at most 10,000 bytes. Null removes it. */
+            note?: string | null;
+            /** @description Whether the event is pinned, so that retention keeps it. */
+            pinned?: boolean | null;
+            /**
+             * @description All tags that the event shall have: at most 20, each with 1 to 40 characters and without commas. Two that differ
+             *     only in case are the same.
+             */
+            tags?: string[] | null;
         };
         /** @description Which events are deleted or restored: either those that are named, or those that a search finds. */
         Meant: {
@@ -2744,13 +3151,60 @@ export interface components {
         };
         /** @description A request that was refused instead of stored. */
         RefusedJson: {
+            /**
+             * Format: date-time
+             * @description When it was refused, RFC 3339.
+             */
             at: string;
+            /** @description The stable code of the answer. */
             code: string;
+            /** @description The value of the Host line. */
+            host: string | null;
+            /** @description What happened, as a sentence. */
             message: string;
+            /** @description The method; null if the head was not understood. */
+            method: string | null;
+            /**
+             * Format: int64
+             * @description How many more like it came in the same moment and are not listed.
+             */
+            more: number;
+            /** @description The catalogue id of the provider that the header lines give away. */
+            provider: string | null;
+            /** @description The sender's address. */
             remote: string;
-            /** Format: int32 */
+            /**
+             * Format: int64
+             * @description The size of the body in bytes.
+             */
+            size: number | null;
+            /** @description The source's name that was called, whether there is such a source or not. */
+            source: string | null;
+            /**
+             * Format: int32
+             * @description The status of the answer.
+             */
             status: number;
+            /** @description The request target as it was called. */
             target: string | null;
+        };
+        /** @description A page of refused requests. */
+        RefusedPage: {
+            /** @description The requests, newest first. */
+            items: components["schemas"]["RefusedJson"][];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+            /** @description What relays refused, if anything. */
+            relays: components["schemas"]["RelayRefused"][];
+        };
+        /** @description What a relay refused because of its limits while it was asked; no more is known of it. */
+        RelayRefused: {
+            /** @description The relay's host. */
+            host: string;
+            /** @description How many, and when the last. */
+            refused: components["schemas"]["RefusedCount"];
+            /** @description The tunnel's label. */
+            tunnel: string;
         };
         /** @description The outcome of removing a tunnel. */
         Removed: {
@@ -2784,6 +3238,18 @@ export interface components {
          * @enum {string}
          */
         Respond: "stored" | "app";
+        /** @description Which events are restored. */
+        Restore: {
+            /** @description Ids, prefixes of ids or numbers such as `#12`; at most 1000. */
+            ids: string[];
+        };
+        /** @description What was restored. */
+        Restored: {
+            /** @description The number of events. */
+            restored: number;
+            /** @description How many of their deliveries wait again. */
+            waiting: number;
+        };
         /** @description What came of a retry of several events. */
         Retried: {
             /** @description The deliveries that are tried again. */
@@ -3053,6 +3519,16 @@ export interface components {
             items: components["schemas"]["Suggestion"][];
             /** @description The part of the text that a suggestion replaces. */
             start: number;
+        };
+        /** @description A tag, and how many events have it. */
+        TagJson: {
+            /**
+             * Format: int64
+             * @description The number of events with the tag, without those in the bin.
+             */
+            count: number;
+            /** @description The tag as it was first written. */
+            name: string;
         };
         /** @description A change to a target. Absent fields stay as they are. */
         TargetChange: {
@@ -3408,6 +3884,77 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_audit: {
+        parameters: {
+            query?: {
+                /** @description Only entries of this time or later, RFC 3339. */
+                since?: string;
+                /** @description Only entries before this time, RFC 3339. */
+                until?: string;
+                /** @description Only what they did: `window`, `page`, `cli`, `api`, `up` or `retention`. */
+                who?: string;
+                /** @description Only this deed, such as `deleted` or `secret_set`. */
+                what?: string;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of entries, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_AuditJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    clear_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Clear"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClearedJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     delete_events: {
         parameters: {
             query?: never;
@@ -3721,6 +4268,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    mark_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -4526,6 +5114,42 @@ export interface operations {
             };
         };
     };
+    list_refusals: {
+        parameters: {
+            query?: {
+                /** @description Only those of this time or later, RFC 3339. */
+                since?: string;
+                /** @description Only those before this time, RFC 3339. */
+                until?: string;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of requests, 1 to 1000; 100 by default. The first page may hold a few more. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusedPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     restore_events: {
         parameters: {
             query?: never;
@@ -5207,6 +5831,25 @@ export interface operations {
             };
         };
     };
+    list_tags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_TagJson"];
+                };
+            };
+        };
+    };
     list_targets: {
         parameters: {
             query?: {
@@ -5445,6 +6088,145 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_trash: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of events, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_EventJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    empty_trash: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gone"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_from_trash: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Restore"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Restored"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_for_good: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gone"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -9,6 +9,7 @@ use http::Method;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::refused;
 use crate::{
     client::{Address, Client, Items},
     event_table::EventTable,
@@ -50,6 +51,9 @@ pub(crate) struct Args {
     /// Only before this time
     #[arg(long, value_name = "T", conflicts_with = "follow")]
     until: Option<Since>,
+    /// The requests that were refused instead of stored
+    #[arg(long, conflicts_with_all = ["query", "source", "status", "verdict", "kind", "search", "until", "follow"])]
+    refused: bool,
     /// At most this many
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
@@ -65,6 +69,10 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
 
 /// Prints the events, and then new ones if that was asked for.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    if args.refused {
+        refused::print(args.since, args.limit.unwrap_or(usize::MAX), client, screen).await?;
+        return Ok(Exit::Success);
+    }
     let query = args.query(screen)?;
     let address = args.address(&query, Timestamp::now());
     let floor = if args.follow { newest(client).await? } else { 0 };

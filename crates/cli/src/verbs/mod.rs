@@ -2,6 +2,7 @@
 
 mod announce;
 pub(crate) mod assign;
+pub(crate) mod audit;
 pub(crate) mod completions;
 pub(crate) mod confirm;
 pub(crate) mod delete;
@@ -11,7 +12,10 @@ pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod jobs;
 pub(crate) mod listen;
+pub(crate) mod note;
+pub(crate) mod pin;
 mod public_url;
+mod refused;
 pub(crate) mod relay;
 mod relay_acme;
 pub(crate) mod relay_store;
@@ -26,7 +30,9 @@ pub(crate) mod source;
 pub(crate) mod source_answer;
 pub(crate) mod source_settings;
 mod strict_order;
+pub(crate) mod tag;
 pub(crate) mod target;
+pub(crate) mod trash;
 pub(crate) mod tunnel;
 mod tunnel_add;
 mod tunnel_devices;

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hookmitt_event::{Asker, JobState};
+use hookmitt_event::JobState;
 use hookmitt_inbox::{InboxError, Job, JobFailure, JobPage, NewJob};
 use tokio::sync::{Notify, watch};
 
 use super::{asked::Which, kind::JobKind, parts::Parts, runner};
-use crate::{Change, EngineError, base::Base, bin::Bin, replay::Retries, search::Search};
+use crate::{Change, EngineError, base::Base, keeping::Trash, replay::Retries, search::Search};
 
 /// What takes long and was asked for.
 #[derive(Clone, Debug)]
@@ -21,22 +21,23 @@ impl Jobs {
     pub(crate) fn new(
         base: Arc<Base>,
         search: Search,
-        bin: Bin,
+        trash: Trash,
         retries: Retries,
         owner: watch::Receiver<bool>,
     ) -> Self {
-        let parts = Parts { base, search, bin, retries, owner, news: Notify::new() };
+        let parts = Parts { base, search, trash, retries, owner, news: Notify::new() };
         Self { parts: Arc::new(parts), seen: Arc::default() }
     }
 
-    /// Asks for something as a job. It begins as soon as the process that delivers has room for it.
+    /// Asks for something as a job, on behalf of whom the running task acts for. It begins as soon as the process that
+    /// delivers has room for it.
     ///
     /// # Errors
     /// Fails if no event is meant, or with [`InboxError::TooManyJobs`] if 100 jobs wait.
-    pub async fn ask(&self, kind: JobKind, which: &Which, asked_by: Asker) -> Result<Job, EngineError> {
+    pub async fn ask(&self, kind: JobKind, which: &Which) -> Result<Job, EngineError> {
         which.check(self.parts.base.now())?;
         let asked = serde_json::to_value(which).map_err(|error| EngineError::BadInput(error.to_string()))?;
-        let new = NewJob { kind: kind.as_str(), asked, asked_by };
+        let new = NewJob { kind: kind.as_str(), asked };
         Ok(self.told(self.parts.base.inbox.add_job(new).await?))
     }
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, watch};
 
-use crate::{base::Base, bin::Bin, replay::Retries, search::Search};
+use crate::{base::Base, keeping::Trash, replay::Retries, search::Search};
 
 /// The parts of the engine that jobs use, and what they share.
 #[derive(Debug)]
 pub(super) struct Parts {
     pub(super) base: Arc<Base>,
     pub(super) search: Search,
-    pub(super) bin: Bin,
+    pub(super) trash: Trash,
     pub(super) retries: Retries,
     /// Whether this process is the one that delivers, and so runs jobs.
     pub(super) owner: watch::Receiver<bool>,

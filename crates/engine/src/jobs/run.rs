@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookmitt_event::JobState;
-use hookmitt_inbox::{InboxError, Job, Step, Stepped};
+use hookmitt_event::{EventId, JobState};
+use hookmitt_inbox::{Act, InboxError, Job, Step, Stepped};
 use tokio_util::sync::CancellationToken;
 
 use super::parts::Parts;
@@ -20,6 +20,8 @@ pub(super) struct Run {
     pub(super) parts: Arc<Parts>,
     /// The job as it was when it began, with its present position and total.
     pub(super) job: Job,
+    /// The entry in the audit trail for what this run has changed.
+    entry: Option<i64>,
     stop: CancellationToken,
     told: Instant,
 }
@@ -27,15 +29,21 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn new(parts: Arc<Parts>, job: Job, stop: CancellationToken) -> Self {
         parts.base.announce(Change::Job(job.id));
-        Self { parts, job, stop, told: Instant::now() }
+        Self { parts, job, entry: None, stop, told: Instant::now() }
     }
 
     /// Takes a step, and announces it if it is time.
-    pub(super) async fn step(&mut self, step: Step) -> Result<Stepped, EngineError> {
+    pub(super) async fn step(
+        &mut self,
+        act: Act,
+        events: Arc<[(i64, EventId)]>,
+    ) -> Result<Stepped, EngineError> {
         if self.stop.is_cancelled() {
             return Err(EngineError::Stopping);
         }
+        let step = Step { job: self.job.id, act, events, entry: self.entry };
         let stepped = self.parts.base.inbox.step(step).await?;
+        self.entry = stepped.entry;
         if self.told.elapsed() >= EVERY {
             self.told = Instant::now();
             self.parts.base.announce(Change::Job(self.job.id));

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use hookmitt_event::{Explain as _, JobState};
-use hookmitt_inbox::Job;
+use hookmitt_inbox::{Job, acting};
 use tokio::{
     sync::watch,
     task::{Id, JoinError, JoinSet},
@@ -132,9 +132,9 @@ async fn lost(owner: &mut watch::Receiver<bool>) {
 }
 
 async fn go(mut run: Run) -> Result<(), EngineError> {
-    let Job { id, kind, .. } = &run.job;
+    let Job { id, kind, asked_by, .. } = &run.job;
     tracing::debug!(job = id, kind, "a job begins");
-    JobKind::go(&mut run).await
+    acting(*asked_by, JobKind::go(&mut run)).await
 }
 
 /// Returns an error with its hint, to be shown with the job.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures_util::future;
 use hookmitt_clock::HandClock;
-use hookmitt_event::{Asker, EventId, JobState, Timestamp};
-use hookmitt_inbox::{InboxError, Job};
+use hookmitt_event::{Actor, Deed, EventId, JobState, Timestamp};
+use hookmitt_inbox::{AuditFilter, InboxError, Job, acting};
 
 use super::{JobKind, Which};
 use crate::{
@@ -51,7 +51,7 @@ async fn a_search_is_deleted_and_restored_but_nothing_that_comes_later() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     let mut ids = captured(&engine, 450).await;
-    let job = engine.jobs.ask(JobKind::Delete, &search("order"), Asker::Cli).await.unwrap();
+    let job = engine.jobs.ask(JobKind::Delete, &search("order")).await.unwrap();
     assert_eq!((job.state, job.top), (JobState::Waiting, 450), "nobody delivers yet");
     let known = engine.settings.source(&"shop".parse().unwrap()).unwrap();
     let later = capture(&engine, &known).await;
@@ -66,7 +66,7 @@ async fn a_search_is_deleted_and_restored_but_nothing_that_comes_later() {
     ids.push(later);
     assert_eq!(deleted(&engine, &ids).await, 450, "the one that came later stays");
 
-    let back = engine.jobs.ask(JobKind::Restore, &search("is:deleted order"), Asker::Cli).await.unwrap();
+    let back = engine.jobs.ask(JobKind::Restore, &search("is:deleted order")).await.unwrap();
     let done = until(&engine, back.id, JobState::Done).await;
     assert_eq!((done.total, done.result.events, deleted(&engine, &ids).await), (Some(450), 450, 0));
     engine.stop().await;
@@ -78,7 +78,7 @@ async fn events_that_are_named_are_taken_in_their_order() {
     let engine = engine(folder.path()).await;
     let ids = captured(&engine, 12).await;
     engine.deliver_if_alone().await.unwrap();
-    let job = engine.jobs.ask(JobKind::Retry, &Which::Events(ids.clone()), Asker::Api).await.unwrap();
+    let job = engine.jobs.ask(JobKind::Retry, &Which::Events(ids.clone())).await.unwrap();
     let done = until(&engine, job.id, JobState::Done).await;
     assert_eq!((done.done, done.failed, done.result.events), (12, 12, 0), "none has a target");
     let failures = engine.jobs.failures(job.id, 0, 100).await.unwrap();
@@ -94,7 +94,7 @@ async fn a_process_that_ends_stops_its_jobs_and_the_next_goes_on() {
     let first = engine_by(folder.path(), Arc::new(clock.clone())).await;
     let ids = captured(&first, 3_000).await;
     first.deliver_if_alone().await.unwrap();
-    let job = first.jobs.ask(JobKind::Delete, &search("order"), Asker::Cli).await.unwrap();
+    let job = first.jobs.ask(JobKind::Delete, &search("order")).await.unwrap();
     let mut changes = first.watch();
     while first.jobs.one(job.id).await.unwrap().done == 0 {
         let _moved = changes.recv().await;
@@ -123,9 +123,7 @@ async fn two_run_and_the_others_wait_in_their_order() {
     let mut ids = Vec::new();
     engine.deliver_if_alone().await.unwrap();
     for _ in 0..5 {
-        ids.push(
-            engine.jobs.ask(JobKind::Delete, &search("nothing is called so"), Asker::Api).await.unwrap().id,
-        );
+        ids.push(engine.jobs.ask(JobKind::Delete, &search("nothing is called so")).await.unwrap().id);
     }
     for id in &ids {
         until(&engine, *id, JobState::Done).await;
@@ -146,9 +144,16 @@ async fn what_another_process_asks_for_is_run_by_the_owner() {
     owner.deliver_if_alone().await.unwrap();
     let other = engine(folder.path()).await;
     assert!(!other.deliver_if_alone().await.unwrap());
-    let job = other.jobs.ask(JobKind::Delete, &search("order"), Asker::Cli).await.unwrap();
+    let job = acting(Actor::Page, other.jobs.ask(JobKind::Delete, &search("order"))).await.unwrap();
     let done = until(&other, job.id, JobState::Done).await;
-    assert_eq!((done.done, done.asked_by), (20, Asker::Cli));
+    assert_eq!((done.done, done.asked_by), (20, Actor::Page));
+    let trail = owner.inbox().audit(AuditFilter::default(), None, 10).await.unwrap().items;
+    let [entry] = trail.as_slice() else { panic!("one entry for all of them: {trail:?}") };
+    assert_eq!((entry.who, entry.what), (Actor::Page, Deed::Deleted));
+    assert_eq!(
+        entry.subject.detail,
+        *serde_json::json!({ "job": job.id, "events": 20 }).as_object().unwrap()
+    );
     assert_eq!(other.jobs.cancel(job.id).await.unwrap().state, JobState::Done, "it has ended");
     other.stop().await;
     owner.stop().await;
@@ -159,7 +164,7 @@ async fn what_means_no_event_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for which in [search(" "), Which::Events(Vec::new()), search(&"x".repeat(1_001))] {
-        let refused = engine.jobs.ask(JobKind::Delete, &which, Asker::Cli).await;
+        let refused = engine.jobs.ask(JobKind::Delete, &which).await;
         assert!(matches!(refused, Err(EngineError::BadInput(_))), "{refused:?}");
     }
     assert!(matches!(engine.jobs.cancel(1).await, Err(InboxError::UnknownJob(1))));
@@ -171,7 +176,7 @@ async fn what_a_later_hookmitt_asked_for_fails_in_words() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     engine.deliver_if_alone().await.unwrap();
-    let new = hookmitt_inbox::NewJob { kind: "fold", asked: serde_json::json!({}), asked_by: Asker::Cli };
+    let new = hookmitt_inbox::NewJob { kind: "fold", asked: serde_json::json!({}) };
     let job = engine.inbox().add_job(new).await.unwrap();
     let failed = until(&engine, job.id, JobState::Failed).await;
     assert_eq!(failed.why.as_deref(), Some("this hookmitt doesn't know what was asked for"));

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use hookmitt_event::{EventId, Timestamp};
-use hookmitt_inbox::{Act, Filter, Step, Stepped};
+use hookmitt_inbox::{Act, Filter, Stepped};
 use hookmitt_search::{Mark, Test};
 
 use super::{
@@ -67,7 +67,7 @@ impl<'w> Walk<'w> {
         if self.ahead.is_empty() {
             return Ok(None);
         }
-        let stepped = run.step(Step { job: run.job.id, act, events: Arc::clone(&self.ahead) }).await?;
+        let stepped = run.step(act, Arc::clone(&self.ahead)).await?;
         run.job.position = Some(self.ahead[stepped.done - 1].0);
         self.ahead = Arc::from(&self.ahead[stepped.done..]);
         Ok(Some(stepped))

@@ -12,26 +12,18 @@ pub(crate) fn target_word(target: TargetId) -> String {
 
 /// Returns the entry of an event; without its text, if the index has that already.
 pub(crate) fn entry(indexable: &Indexable, with_text: bool) -> Entry {
-    let Indexable { event, status, targets, answers, notes } = indexable;
+    let Indexable { event, status, targets, answers } = indexable;
     let marks = [
         (Mark::Duplicate, event.duplicate_of.is_some()),
         (Mark::Conflict, event.conflict),
         (Mark::Stale, event.stale),
-        (Mark::Pinned, notes.pinned),
+        (Mark::Pinned, event.pinned),
         (Mark::Browser, event.browser),
         (Mark::Edited, event.parent.is_some()),
         (Mark::Handshake, event.handshake.is_some()),
         (Mark::Deleted, event.deleted_at.is_some()),
     ];
-    let seen = Seen {
-        event,
-        status: *status,
-        targets: &[],
-        answers,
-        note: notes.note.as_deref(),
-        tags: &notes.tags,
-        pinned: notes.pinned,
-    };
+    let seen = Seen { event, status: *status, targets: &[], answers };
     let text = with_text.then(|| {
         let mut text = String::with_capacity(event.request.body.len() + 1_024);
         folded_texts(&seen, &mut text);
@@ -45,7 +37,7 @@ pub(crate) fn entry(indexable: &Indexable, with_text: bool) -> Entry {
         targets: targets.iter().map(|target| target_word(*target)).collect(),
         method: event.request.method.clone(),
         path: event.request.path.clone(),
-        tags: notes.tags.clone(),
+        tags: event.tags.iter().map(ToString::to_string).collect(),
         answers: answers.clone(),
         verdict: event.verdict,
         status: *status,
