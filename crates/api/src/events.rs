@@ -15,6 +15,17 @@ use crate::{
     wanted::{Wanted, limit},
 };
 
+/// A page of the list of events.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct EventPage {
+    items: Vec<EventJson>,
+    /// The cursor of the next page; null on the last page.
+    next_cursor: Option<String>,
+    /// The number of the event down to which was searched, if the page ended before it was full because the search takes
+    /// long; null otherwise. The next page goes on there.
+    searched_to: Option<i64>,
+}
+
 /// A page of a list.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Items<T> {
@@ -30,14 +41,33 @@ impl<T> Items<T> {
 }
 
 /// Lists events, newest first, one page at a time.
-#[utoipa::path(get, operation_id = "list_events", path = "/api/events", params(Wanted), responses((status = 200, body = Items<EventJson>), (status = 400, body = Problem)))]
+#[utoipa::path(get, operation_id = "list_events", path = "/api/events", params(Wanted), responses((status = 200, body = EventPage), (status = 400, body = Problem)))]
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
     Asked(wanted): Asked<Wanted>,
-) -> Result<Json<Items<EventJson>>, Problem> {
+) -> Result<Json<EventPage>, Problem> {
     let page = engine.search.page(wanted.filter()?, wanted.cursor()?, wanted.limit()?).await?;
     let items = page.items.iter().map(row).collect();
-    Ok(Json(Items { items, next_cursor: page.next.map(|cursor| cursor.to_string()) }))
+    let next_cursor = page.next.map(|cursor| cursor.to_string());
+    Ok(Json(EventPage { items, next_cursor, searched_to: page.searched_to }))
+}
+
+/// How many events a list has.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Counted {
+    count: u64,
+    /// Whether that is the exact number. If not, there are at least so many.
+    exact: bool,
+}
+
+/// Counts the events of a list, as far as that is possible at once.
+#[utoipa::path(get, operation_id = "count_events", path = "/api/events/count", params(Wanted), responses((status = 200, body = Counted), (status = 400, body = Problem)))]
+pub(crate) async fn count(
+    State(engine): State<Arc<Engine>>,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Json<Counted>, Problem> {
+    let (count, exact) = engine.search.count(wanted.filter()?).await?;
+    Ok(Json(Counted { count, exact }))
 }
 
 /// Returns an event in the form that lists use.

@@ -67,7 +67,7 @@ pub(crate) async fn listen(
         provider: listen.provider,
         secret: secret.map(|value| (listen.secret_label.unwrap_or_else(|| "listen".to_owned()), value)),
     };
-    let mut watcher = Watcher::new(Arc::clone(&engine), None).await?;
+    let mut watcher = Watcher::new(Arc::clone(&engine), None, None).await?;
     let listening = engine.listeners.begin(order).await?;
     let first = ListeningJson {
         target_id: listening.target.0,

@@ -7,12 +7,15 @@ use axum::{
     response::sse::{Event as Frame, KeepAlive, Sse},
 };
 use futures_util::{Stream, stream};
-use hookmitt_engine::{Change, Engine};
+use hookmitt_engine::{Change, Engine, Filter};
 use hookmitt_event::{DeliveryId, EventId, Slug, Verdict};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use crate::{Problem, delivery_json::DeliveryJson, event_json::EventJson, glances::Glances, input::Asked};
+use crate::{
+    Problem, delivery_json::DeliveryJson, event_json::EventJson, glances::Glances, input::Asked,
+    wanted::Wanted,
+};
 
 /// Where a stream begins, and what it contains.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
@@ -27,6 +30,34 @@ pub(crate) struct Since {
     /// Send each `event` with its glance, and send it again when its glance changes. There are no `delivery` frames
     /// then. Of quick changes, only the latest state is sent.
     glance: bool,
+    /// What to search for, in the search language: only events that are found are sent. If a changed event is not found
+    /// (any more), the stream sends `unmatched`.
+    q: Option<String>,
+    /// Only events of this source.
+    source: Option<String>,
+    /// Only events of this view.
+    view: Option<String>,
+    /// Without the duplicates that fold and whose first event is found.
+    fold: bool,
+}
+
+impl Since {
+    /// Returns the filter, or `None` if all events are wanted.
+    fn filter(&self) -> Result<Option<Filter>, Problem> {
+        let wanted = Wanted::of(self.q.clone(), self.source.clone(), self.view.clone(), self.fold);
+        let filter = wanted.filter()?;
+        let is_all =
+            filter.query.is_empty() && filter.source.is_none() && filter.view.is_none() && !filter.fold;
+        Ok((!is_all).then_some(filter))
+    }
+}
+
+/// An event that changed and is not in the list (any more).
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Unmatched {
+    #[schema(value_type = String, format = "uuid")]
+    id: EventId,
+    seq: i64,
 }
 
 /// A delivery whose state changed.
@@ -69,7 +100,7 @@ impl From<&hookmitt_catch::Refusal> for RefusedJson {
 
 /// Streams changes as server-sent events.
 ///
-/// `event`: an event that was stored or changed. `delivery`: a delivery that changed. `refused`: a request that was
+/// `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more). `delivery`: a delivery that changed. `refused`: a request that was
 /// refused. `config`: settings changed. `tunnel`: a tunnel that changed. `gap`: a gap that ended. `skipped`: how many
 /// events a brief stream left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load
 /// everything again.
@@ -78,10 +109,11 @@ pub(crate) async fn live(
     State(engine): State<Arc<Engine>>,
     Asked(since): Asked<Since>,
 ) -> Result<Sse<impl Stream<Item = Result<Frame, Infallible>>>, Problem> {
+    let filter = since.filter()?;
     let mut watcher = if since.glance {
-        Watcher::with_glances(engine, since.after).await?
+        Watcher::with_glances(engine, since.after, filter).await?
     } else {
-        Watcher::new(engine, since.after).await?
+        Watcher::new(engine, since.after, filter).await?
     };
     watcher.brief = since.brief;
     watcher.first(Frame::default().comment("")); // sends the response head at once: the page knows it is connected
@@ -94,6 +126,7 @@ pub(crate) struct Watcher {
     changes: Receiver<Change>,
     after: i64,
     brief: bool,
+    filter: Option<Filter>,
     ready: VecDeque<Frame>,
     glances: Option<Glances>,
 }
@@ -106,24 +139,33 @@ const REST: Duration = Duration::from_millis(100);
 const PIECE: u32 = 200;
 
 impl Watcher {
-    pub(crate) async fn new(engine: Arc<Engine>, after: Option<i64>) -> Result<Self, Problem> {
+    pub(crate) async fn new(
+        engine: Arc<Engine>,
+        after: Option<i64>,
+        filter: Option<Filter>,
+    ) -> Result<Self, Problem> {
         let changes = engine.watch(); // before reading, so that no change is missed in between
         let after = match after {
             Some(after) => after,
             None => engine.inbox().last_seq().await?,
         };
         let ready = VecDeque::new();
-        let mut watcher = Self { engine, changes, after, brief: false, ready, glances: None };
+        let mut watcher = Self { engine, changes, after, brief: false, filter, ready, glances: None };
         watcher.stored().await?;
         Ok(watcher)
     }
 
-    async fn with_glances(engine: Arc<Engine>, after: Option<i64>) -> Result<Self, Problem> {
+    async fn with_glances(
+        engine: Arc<Engine>,
+        after: Option<i64>,
+        filter: Option<Filter>,
+    ) -> Result<Self, Problem> {
         let changes = engine.watch();
         let (glances, last) = Glances::of_newest(&engine).await?;
         let after = after.unwrap_or(last);
         let ready = VecDeque::new();
-        let mut watcher = Self { engine, changes, after, brief: false, ready, glances: Some(glances) };
+        let glances = Some(glances);
+        let mut watcher = Self { engine, changes, after, brief: false, filter, ready, glances };
         if after < last {
             watcher.look_again().await?;
         }
@@ -176,8 +218,7 @@ impl Watcher {
             Change::Delivery(id) => self.delivery(id).await,
             Change::Event(id) => {
                 let listed = self.engine.inbox().listed(id).await?;
-                self.push("event", &EventJson::new(&listed.event, listed.status));
-                Ok(())
+                self.show(vec![EventJson::new(&listed.event, listed.status)], i64::MAX).await
             }
             Change::Config => {
                 self.push("config", &serde_json::json!({}));
@@ -201,10 +242,10 @@ impl Watcher {
             self.skip().await?;
         }
         let newer = self.engine.inbox().newer(self.after, PIECE).await?;
-        for listed in &newer {
-            self.after = listed.event.seq;
-            self.push("event", &EventJson::new(&listed.event, listed.status));
-        }
+        let known = self.after;
+        self.after = newer.last().map_or(known, |listed| listed.event.seq);
+        let rows = newer.iter().map(|listed| EventJson::new(&listed.event, listed.status)).collect();
+        self.show(rows, known).await?;
         if newer.len() == PIECE as usize {
             self.engine.announce_stored().await?;
         }
@@ -226,10 +267,29 @@ impl Watcher {
             self.tunnel(id).await?;
         }
         told.gaps.iter().for_each(|gap| self.push("gap", gap));
-        for row in glances.rows(&self.engine, &mut self.after).await? {
-            self.push("event", &row);
-        }
+        let known = self.after;
+        let rows = glances.rows(&self.engine, &mut self.after).await?;
         self.glances = Some(glances);
+        self.show(rows, known).await
+    }
+
+    /// Adds a frame for each of these events that is wanted, and for each event up to the number `known` that is not
+    /// (any more).
+    async fn show(&mut self, rows: Vec<EventJson>, known: i64) -> Result<(), Problem> {
+        let listed = match &self.filter {
+            Some(filter) => {
+                let seqs = rows.iter().map(|row| row.seq).collect();
+                Some(self.engine.search.listed(filter, seqs).await?)
+            }
+            None => None,
+        };
+        for row in rows {
+            if listed.as_ref().is_none_or(|listed| listed.contains(&row.seq)) {
+                self.push("event", &row);
+            } else if row.seq <= known {
+                self.push("unmatched", &Unmatched { id: row.id, seq: row.seq });
+            }
+        }
         Ok(())
     }
 
@@ -252,6 +312,10 @@ impl Watcher {
 
     async fn delivery(&mut self, id: DeliveryId) -> Result<(), Problem> {
         let listed = self.engine.inbox().listed(id.event).await?;
+        if self.filter.is_some() {
+            // The delivery may have changed whether its event is found.
+            self.show(vec![EventJson::new(&listed.event, listed.status)], i64::MAX).await?;
+        }
         let delivery = self.engine.inbox().delivery(id).await?;
         let moved = DeliveryMoved {
             event_id: id.event,
@@ -296,8 +360,8 @@ mod tests {
         let (data_dir, secrets) = (folder.path().to_owned(), StoreChoice::File);
         let (network, clock) = (Network::default(), Arc::new(hookmitt_clock::MachineClock));
         let engine = Engine::open(Resources { data_dir, secrets, network, clock }).await.unwrap();
-        let mut plain = Watcher::new(Arc::clone(&engine), None).await.unwrap();
-        let mut glancing = Watcher::with_glances(Arc::clone(&engine), None).await.unwrap();
+        let mut plain = Watcher::new(Arc::clone(&engine), None, None).await.unwrap();
+        let mut glancing = Watcher::with_glances(Arc::clone(&engine), None, None).await.unwrap();
         for _ in 0..2_000 {
             engine.announce_stored().await.unwrap();
         }

@@ -8,6 +8,7 @@ use axum::{
 };
 use hookmitt_engine::{EngineError, InboxError, TunnelError};
 use hookmitt_event::Explain;
+use hookmitt_search::SearchError;
 use serde::Serialize;
 
 /// An error that the API returns.
@@ -27,6 +28,9 @@ pub struct Problem {
     pub hint: Option<Box<str>>,
     /// The setting of the source's own scheme that is wrong, if the error is about one.
     pub setting: Option<&'static str>,
+    /// Where a search is wrong, in characters from 1, if the error is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
 }
 
 impl Problem {
@@ -44,6 +48,7 @@ impl Problem {
             detail: detail.into(),
             hint: (!hint.is_empty()).then(|| hint.into()),
             setting: None,
+            column: None,
         }
     }
 
@@ -89,6 +94,14 @@ fn of_tunnel(error: &TunnelError) -> Problem {
     };
     let hint = error.hint().unwrap_or_default();
     Problem::new(status, error.any_code().to_owned(), error.to_string(), &hint)
+}
+
+impl From<SearchError> for Problem {
+    fn from(error: SearchError) -> Self {
+        let hint = error.hint().unwrap_or_default();
+        let problem = Self::new(StatusCode::BAD_REQUEST, error.code(), &error.message, &hint);
+        Self { column: Some(error.column), ..problem }
+    }
 }
 
 impl From<InboxError> for Problem {

@@ -88,6 +88,7 @@ pub fn openapi() -> serde_json::Value {
 fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(events::list))
+        .routes(routes!(events::count))
         .routes(routes!(events::show, events::delete))
         .routes(routes!(bytes::body))
         .routes(routes!(events::copies))

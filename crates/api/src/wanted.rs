@@ -2,6 +2,7 @@
 
 use hookmitt_engine::{Filter, View};
 use hookmitt_event::{EventStatus, Timestamp, Verdict};
+use hookmitt_search::{Pattern, Query, Test, WordKey};
 use serde::Deserialize;
 use utoipa::openapi::{Object, ObjectBuilder, schema::Type};
 
@@ -25,7 +26,7 @@ pub(crate) struct Wanted {
     view: Option<String>,
     /// The event type; `*` matches anything.
     r#type: Option<String>,
-    /// Text in the type, title, path, query, header lines or body.
+    /// What to search for, in the search language.
     q: Option<String>,
     /// Only events received at this time or later, RFC 3339.
     since: Option<String>,
@@ -61,33 +62,34 @@ fn views() -> Object {
     one_of(View::ALL.map(|(_, name)| name))
 }
 
-/// The longest text to search for, in bytes. SQLite's own limit for patterns is 50,000.
-const LONGEST: usize = 1_000;
-
 impl Wanted {
+    /// Asks for what a live stream may ask for.
+    pub(crate) fn of(q: Option<String>, source: Option<String>, view: Option<String>, fold: bool) -> Self {
+        Self { q, source, view, fold, ..Self::default() }
+    }
+
     pub(crate) fn filter(&self) -> Result<Filter, Problem> {
         let moment = |text: &Option<String>| -> Result<Option<Timestamp>, Problem> {
             let parsed = text.as_deref().map(str::parse::<Timestamp>).transpose();
             parsed.map_err(|error| Problem::bad_input(error.to_string(), "such as 2026-01-31T12:00:00Z"))
         };
-        let named = |error: String| Problem::bad_input(error, "");
-        if [&self.r#type, &self.q].into_iter().flatten().any(|text| text.len() > LONGEST) {
-            let detail = format!("the search text may have at most {LONGEST} bytes");
-            return Err(Problem::bad_input(detail, "search for a shorter text"));
+        let (from, to) = (moment(&self.since)?, moment(&self.until)?);
+        let view = self.view.as_deref().map(str::parse).transpose().map_err(named)?;
+        let mut query = Query::parse(self.q.as_deref().unwrap_or_default(), Timestamp::now())?;
+        if let Some(status) = &self.status {
+            query.and(Test::Status(status.parse().map_err(named)?));
         }
-        Ok(Filter {
-            source: self.source.clone(),
-            status: self.status.as_deref().map(str::parse).transpose().map_err(named)?,
-            verdict: self.verdict.as_deref().map(str::parse).transpose().map_err(named)?,
-            view: self.view.as_deref().map(str::parse).transpose().map_err(named)?,
-            event_type: self.r#type.clone(),
-            text: self.q.clone(),
-            since: moment(&self.since)?,
-            until: moment(&self.until)?,
-            after: self.after,
-            fold: self.fold,
-            glance: self.glance,
-        })
+        if let Some(verdict) = &self.verdict {
+            query.and(Test::Verdict(verdict.parse().map_err(named)?));
+        }
+        if let Some(kind) = &self.r#type {
+            query.and(Test::Word(WordKey::Type, Pattern::new(kind)));
+        }
+        if from.is_some() || to.is_some() {
+            query.and(Test::Received { from, to });
+        }
+        let (source, after) = (self.source.clone(), self.after);
+        Ok(Filter { source, view, query, after, fold: self.fold, glance: self.glance })
     }
 
     pub(crate) fn limit(&self) -> Result<usize, Problem> {
@@ -98,6 +100,10 @@ impl Wanted {
         let cursor = self.cursor.as_deref().map(str::parse).transpose();
         cursor.map_err(|_| Problem::bad_input("that isn't a cursor", "send next_cursor back unchanged"))
     }
+}
+
+fn named(error: String) -> Problem {
+    Problem::bad_input(error, "")
 }
 
 /// Returns how many events a page may hold.

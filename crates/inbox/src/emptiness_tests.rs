@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use hookmitt_event::{EventId, EventStatus, TargetKind, Timestamp, Verdict};
+use hookmitt_search::{Query, Test, Text};
 use rusqlite::Connection;
 
 use crate::{
@@ -106,10 +107,16 @@ fn fill(db: &Connection, others: Others) -> Result<(), InboxError> {
 fn walk(db: &Connection, filter: &Filter) -> usize {
     let (mut below, mut found) = (MANY + 1, 0);
     while below > 1 {
-        let (some, floor) = look(db, filter, below, 101, 2_000).unwrap();
-        (found, below) = (found + some.len(), floor);
+        let part = look(db, filter, below, 101, 2_000, None).unwrap();
+        (found, below) = (found + part.items.len(), part.reached);
     }
     found
+}
+
+fn query(test: Test) -> Query {
+    let mut query = Query::default();
+    query.and(test);
+    query
 }
 
 fn lists() -> Vec<Filter> {
@@ -120,9 +127,13 @@ fn lists() -> Vec<Filter> {
         all.extend([
             base.clone(),
             Filter { source: one.clone(), ..base.clone() },
-            Filter { verdict: Some(Verdict::Valid), ..base.clone() },
-            Filter { status: Some(EventStatus::DeadLetter), source: one.clone(), ..base.clone() },
-            Filter { text: Some("nothing is called so".to_owned()), ..base },
+            Filter { query: query(Test::Verdict(Verdict::Valid)), ..base.clone() },
+            Filter {
+                query: query(Test::Status(EventStatus::DeadLetter)),
+                source: one.clone(),
+                ..base.clone()
+            },
+            Filter { query: query(Test::Text(Text::new("nothing is called so"))), ..base },
         ]);
     }
     let views = View::ALL.iter().map(|(view, _)| Filter { view: Some(*view), ..Filter::default() });

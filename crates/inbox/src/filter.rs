@@ -1,29 +1,20 @@
-//! Which events a list is asked for, and the SQL that finds them.
+//! Which events a list is asked for, and the SQL that finds those that may be in it.
 
-use hookmitt_event::{EventStatus, Timestamp, Verdict};
+use hookmitt_event::{EventStatus, Verdict};
+use hookmitt_search::{Pattern, Query, Term, Test, WordKey};
 use rusqlite::ToSql;
 
-use crate::{View, deliveries::STATUS_RANK, rows::FOLDS};
+use crate::{View, rows::FOLDS};
 
 /// Which events are wanted. A condition that is absent is not checked.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// The slug of the event's source.
     pub source: Option<String>,
-    /// The event's status.
-    pub status: Option<EventStatus>,
-    /// The event's verdict.
-    pub verdict: Option<Verdict>,
-    /// The event type: the exact type, its beginning up to a dot, or a pattern with `*`.
-    pub event_type: Option<String>,
-    /// Text in the type, title, path, query, header lines or body. ASCII letters match in either case.
-    pub text: Option<String>,
-    /// Only events received at this moment or later.
-    pub since: Option<Timestamp>,
-    /// Only events received before this moment.
-    pub until: Option<Timestamp>,
     /// Only events of this view.
     pub view: Option<View>,
+    /// What is searched for.
+    pub query: Query,
     /// Only events with a higher sequence number than this.
     pub after: Option<i64>,
     /// Whether repeats that fold are left out if their first event is in the same list. A view shows all of its events,
@@ -46,30 +37,53 @@ impl Conditions {
         self.values.push(Box::new(value));
     }
 
-    fn append(&mut self, mut other: Self) {
-        self.terms.append(&mut other.terms);
-        self.values.append(&mut other.values);
-    }
-
     pub(crate) fn sql(&self) -> String {
         self.terms.join(" AND ")
     }
 }
 
 impl Filter {
-    /// Returns the conditions on an event `e` of a source `s`. Those of the view are left to [`candidates_sql`].
+    /// Returns the query together with the conditions of the source and the view, as far as a query can say them.
+    pub fn whole_query(&self) -> Query {
+        let mut query = self.query.clone();
+        if let Some(source) = &self.source {
+            query.and(Test::Word(WordKey::Source, Pattern::new(source)));
+        }
+        let dead = Test::Status(EventStatus::DeadLetter);
+        match self.view {
+            Some(View::NeedsAction) => {
+                let any = vec![Test::Verdict(Verdict::Invalid), dead, Test::Status(EventStatus::Failed)];
+                query.terms.push(Term { negated: false, any, place: 0..0 });
+            }
+            Some(View::Invalid) => query.and(Test::Verdict(Verdict::Invalid)),
+            Some(View::DeadLetter) => query.and(dead),
+            Some(View::Waiting) | None => {}
+        }
+        query
+    }
+
+    /// Returns the conditions on an event `e` of a source `s` that are left to SQL if nothing is searched for. Those of
+    /// the view are left to [`candidates_sql`].
     pub(crate) fn conditions(&self) -> Conditions {
-        let mut all = self.of("e");
+        let mut all = Conditions::default();
+        all.terms.push("e.deleted_at IS NULL".to_owned());
         if let Some(source) = &self.source {
             all.add("s.slug = ?", source.clone());
         }
+        if let Some(after) = self.after {
+            all.add("e.seq > ?", after);
+        }
         if self.folds() {
-            all.append(self.not_folded());
+            let lowest = self.after.unwrap_or_default();
+            let first =
+                "SELECT 1 FROM event f WHERE f.id = e.duplicate_of AND f.deleted_at IS NULL AND f.seq > ?";
+            all.add(format!("(NOT e.flags & {FOLDS} OR NOT EXISTS ({first}))"), lowest);
         }
         all
     }
 
-    fn folds(&self) -> bool {
+    /// Whether repeats are folded beneath their first event.
+    pub(crate) fn folds(&self) -> bool {
         self.fold && self.view.is_none()
     }
 
@@ -81,74 +95,13 @@ impl Filter {
 
     /// Whether an event may be left out for something other than its source, view or fold.
     pub(crate) fn is_narrow(&self) -> bool {
-        let Self { status, verdict, event_type, text, since, until, after, .. } = self;
-        let by_content = status.is_some() || verdict.is_some() || event_type.is_some() || text.is_some();
-        by_content || since.is_some() || until.is_some() || after.is_some()
+        !self.query.is_empty() || self.after.is_some()
     }
 
     /// Whether the candidates are all events that are not in the bin.
     pub(crate) fn wants_all(&self) -> bool {
         self.view.is_none() && self.source.is_none() && !self.folds_every_repeat()
     }
-
-    /// Returns the condition that an event `e` is not folded away beneath an event in the same list.
-    fn not_folded(&self) -> Conditions {
-        let Conditions { terms, values } = self.of("f");
-        let first = format!("SELECT 1 FROM event f WHERE f.id = e.duplicate_of AND {}", terms.join(" AND "));
-        Conditions { terms: vec![format!("(NOT e.flags & {FOLDS} OR NOT EXISTS ({first}))")], values }
-    }
-
-    /// Returns the conditions on an event of this name, without that on its source: a repeat has the source of its
-    /// first.
-    fn of(&self, event: &str) -> Conditions {
-        let mut all = Conditions::default();
-        all.terms.push(format!("{event}.deleted_at IS NULL"));
-        if let Some(verdict) = self.verdict {
-            all.add(format!("{event}.verdict = ?"), verdict as i64);
-        }
-        if let Some(kind) = &self.event_type {
-            all.add(format!("({event}.type || '.') GLOB ?"), type_pattern(kind));
-        }
-        if let Some(since) = self.since {
-            all.add(format!("{event}.received_at >= ?"), since.as_micros());
-        }
-        if let Some(until) = self.until {
-            all.add(format!("{event}.received_at < ?"), until.as_micros());
-        }
-        if let Some(after) = self.after {
-            all.add(format!("{event}.seq > ?"), after);
-        }
-        if let Some(text) = &self.text {
-            all.add(format!("({}) LIKE ? ESCAPE '\\'", texts(event)), format!("%{}%", escape_like(text)));
-        }
-        if let Some(status) = self.status {
-            all.add(format!("coalesce({}, 6) = ?", rank(event)), status as i64);
-        }
-        all
-    }
-}
-
-/// Returns the SQL for the place of an event's status in [`EventStatus::ALL`]; null without deliveries.
-pub(crate) fn rank(event: &str) -> String {
-    format!("(SELECT min({STATUS_RANK}) FROM delivery WHERE event = {event}.seq)")
-}
-
-/// Returns the SQL for everything of an event in which a text is looked for.
-fn texts(e: &str) -> String {
-    format!(
-        "coalesce({e}.type, '') || ' ' || coalesce({e}.title, '') || ' ' || {e}.path || ' ' ||
-        coalesce({e}.query, '') || ' ' || CAST({e}.headers AS TEXT) || ' ' || CAST({e}.body AS TEXT)"
-    )
-}
-
-/// Returns the GLOB pattern for a type with a dot after it: `push` finds `push`, `invoice` also finds `invoice.paid`,
-/// and `*` stands for anything.
-fn type_pattern(kind: &str) -> String {
-    format!("{}.*", kind.replace('[', "[[]").replace('?', "[?]"))
-}
-
-fn escape_like(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }
 
 /// Selects the events that don't fold and are not in the bin.

@@ -1,15 +1,16 @@
 //! Lists events, newest first, a page at a time.
 
-use bytes::Bytes;
-use hookmitt_event::{EventId, EventStatus};
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params_from_iter};
+use std::{ops::Range, time::Instant};
+
+use hookmitt_event::EventId;
+use rusqlite::{Connection, OptionalExtension as _, ToSql, params_from_iter};
 
 use crate::{
     Filter, Inbox, InboxError,
-    events::{BODY, COLUMNS, read},
-    filter::{candidates_sql, rank},
+    filter::candidates_sql,
     glance::{self, Listed},
-    rows,
+    matching::{Part, among},
+    row::{listed, select},
 };
 
 /// A page of events, and where the next ones begin.
@@ -19,6 +20,8 @@ pub struct Page {
     pub items: Vec<Listed>,
     /// The cursor for the next, older page; `None` at the end.
     pub next: Option<i64>,
+    /// The number down to which events were looked at, if the page ended before it was full because that took long.
+    pub searched_to: Option<i64>,
 }
 
 /// How many rows one read may pass over; fewer if that takes too long. Between two reads the writer may start its log
@@ -33,28 +36,47 @@ impl Inbox {
     pub async fn list(&self, filter: Filter, cursor: Option<i64>, limit: usize) -> Result<Page, InboxError> {
         // A cursor far above the newest event would cost many empty reads.
         let end = self.last_seq().await?.saturating_add(1);
-        let mut below = cursor.unwrap_or(end).min(end);
-        let lowest = filter.after.unwrap_or(0).max(0).saturating_add(1);
-        let (mut items, mut stride) = (Vec::new(), STRIDE);
-        while below > lowest && items.len() <= limit {
-            let (filter, clock, wanted) = (filter.clone(), self.clock.clone(), limit + 1 - items.len());
+        let below = cursor.unwrap_or(end).min(end);
+        let floor = filter.after.unwrap_or(0).max(0).saturating_add(1);
+        let Part { mut items, .. } = self.scan(filter, floor..below, limit + 1, None).await?;
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = more.then(|| items.last().map(|listed| listed.event.seq)).flatten();
+        Ok(Page { items, next, searched_to: None })
+    }
+
+    /// Looks through the events with these numbers, newest first, until `wanted` are found or the time has come.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn scan(
+        &self,
+        filter: Filter,
+        range: Range<i64>,
+        wanted: usize,
+        end: Option<Instant>,
+    ) -> Result<Part, InboxError> {
+        let (mut items, mut stride, mut below) = (Vec::new(), STRIDE, range.end);
+        while below > range.start && items.len() < wanted {
+            let (filter, clock, wanted) = (filter.clone(), self.clock.clone(), wanted - items.len());
             let look = move |db: &Connection| {
-                let (found, floor) = look(db, &filter, below, wanted, stride)?;
-                Ok((if filter.glance { glance::added(db, found, &clock)? } else { found }, floor))
+                let Part { items, reached } = look(db, &filter, below, wanted, stride, end)?;
+                let items = if filter.glance { glance::added(db, items, &clock)? } else { items };
+                Ok(Part { items, reached })
             };
             match self.readers.read(look).await {
-                Ok((found, floor)) => {
-                    items.extend(found);
-                    below = floor;
+                Ok(Part { items: found, reached }) => {
+                    items.extend(found.into_iter().filter(|listed| listed.event.seq >= range.start));
+                    below = reached;
+                    if end.is_some_and(|end| Instant::now() >= end) {
+                        break;
+                    }
                 }
                 Err(InboxError::TooLong) if stride > 1 => stride = (stride / 8).max(1), // bodies may be large
                 Err(error) => return Err(error),
             }
         }
-        let more = items.len() > limit;
-        items.truncate(limit);
-        let next = more.then(|| items.last().map(|listed| listed.event.seq)).flatten();
-        Ok(Page { items, next })
+        Ok(Part { items, reached: below.max(range.start) })
     }
 
     /// Returns the events after a sequence number, oldest first, `limit` at most, including those in the bin.
@@ -124,33 +146,38 @@ fn these(db: &Connection, ids: &[EventId]) -> Result<Vec<Listed>, InboxError> {
     Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }
 
-/// Returns the next matching events below a sequence number, after passing over `stride` rows at most, and the number
-/// below which the search goes on. Where hardly any are missing between the candidates, they are read in one go.
+/// Returns the next matching events below a sequence number, after passing over `stride` rows at most. Where hardly any
+/// are missing between the candidates, they are read in one go.
 pub(crate) fn look(
     db: &Connection,
     filter: &Filter,
     below: i64,
     wanted: usize,
     stride: i64,
-) -> Result<(Vec<Listed>, i64), InboxError> {
+    end: Option<Instant>,
+) -> Result<Part, InboxError> {
     // A view's candidates are those of all sources.
     let is_narrow = filter.is_narrow() || filter.view.is_some() && filter.source.is_some();
     let limit = if is_narrow { stride } else { stride.min(i64::try_from(wanted).unwrap_or(i64::MAX)) };
     let seqs = candidates(db, filter, below, limit)?;
-    let Some(&lowest) = seqs.last() else { return Ok((Vec::new(), 0)) };
+    let Some(&lowest) = seqs.last() else { return Ok(Part::default()) };
     let many = i64::try_from(seqs.len()).unwrap_or(i64::MAX);
     let floor = if many == limit { lowest } else { 0 };
+    if !filter.query.is_empty() {
+        let Part { items, reached } = among(db, filter, &seqs, wanted, end)?;
+        return Ok(Part { items, reached: if reached == lowest { floor } else { reached } });
+    }
     if filter.wants_all() && below - lowest <= many.saturating_mul(2) {
-        return Ok((between(db, filter, lowest, below, wanted)?, floor));
+        return Ok(Part { items: between(db, filter, lowest, below, wanted)?, reached: floor });
     }
-    let mut found = Vec::new();
+    let mut items = Vec::new();
     for seq in &seqs {
-        if found.len() == wanted {
-            return Ok((found, seq + 1));
+        if items.len() == wanted {
+            return Ok(Part { items, reached: seq + 1 });
         }
-        found.extend(between(db, filter, *seq, seq + 1, 1)?);
+        items.extend(between(db, filter, *seq, seq + 1, 1)?);
     }
-    Ok((found, floor))
+    Ok(Part { items, reached: floor })
 }
 
 /// Returns the matching events with a sequence number of at least `floor` and less than `below`.
@@ -169,18 +196,6 @@ fn between(
     let mut statement = db.prepare_cached(&sql)?;
     let found = statement.query_map(params_from_iter(conditions.values), listed)?;
     Ok(found.collect::<Result<_, _>>()?)
-}
-
-/// Returns a query for events without their bodies, each with the most telling state of its deliveries.
-fn select() -> String {
-    format!("SELECT {COLUMNS}, {} FROM event e JOIN source s ON s.id = e.source", rank("e"))
-}
-
-fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
-    let rank: Option<usize> = row.get(BODY)?;
-    let status = rank.map_or(Some(EventStatus::Captured), |rank| Some(EventStatus::ALL.get(rank)?.0));
-    let status = status.ok_or_else(|| rows::corrupt(BODY, "status"))?;
-    Ok(Listed { event: read(row, Bytes::new())?, status, glance: None })
 }
 
 /// Returns the numbers of the next `limit` events below a number that may match a filter, newest first.

@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use hookmitt_event::{DeliveryState, EventId, Timestamp};
 
+use hookmitt_search::{Query, Test, Text};
+
 use crate::{Filter, Inbox, NewEvent, SourceSettings, samples};
 
 async fn begin() -> (tempfile::TempDir, Inbox, i64, Timestamp) {
@@ -28,8 +30,9 @@ async fn a_search_through_large_bodies_takes_as_many_looks_as_it_needs() {
         inbox.store(new).await.unwrap();
         body.truncate(3 << 20);
     }
-    let text = Some(format!("{}eedle", "n".repeat(40)));
-    let page = inbox.list(Filter { text, ..Filter::default() }, None, 10).await.unwrap();
+    let mut query = Query::default();
+    query.and(Test::Text(Text::new(&format!("{}eedle", "n".repeat(40)))));
+    let page = inbox.list(Filter { query, ..Filter::default() }, None, 10).await.unwrap();
     let found: Vec<_> = page.items.iter().map(|listed| listed.event.seq).collect();
     assert_eq!((found, page.next), (vec![2], None));
 }

@@ -13,6 +13,7 @@ use hookmitt_event::{
     Attempt, DedupeKey, EventId, EventStatus, NoConnection, OnDuplicate, OrderMode, Silence, TargetId,
     TargetKind, Timestamp, Verdict,
 };
+use hookmitt_search::{Query, Test};
 use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::StdRng};
 use rusqlite::Connection;
 
@@ -231,12 +232,13 @@ async fn the_numbers_are_those_of_a_recount_whatever_happened() {
 /// either listed or among the copies of one that is.
 async fn folded(inbox: &Inbox, db: &Connection, seed: u64) {
     let fold = Filter { fold: true, ..Filter::default() };
+    let since = Test::Received { from: Some(Timestamp::from_micros(200)), to: None };
     for (filter, condition) in [
         (fold.clone(), "1"),
         (Filter { source: Some("two".to_owned()), ..fold.clone() }, "source = 2"),
-        (Filter { verdict: Some(Verdict::Valid), ..fold.clone() }, "verdict = 0"),
-        (Filter { since: Some(Timestamp::from_micros(200)), ..fold.clone() }, "received_at >= 200"),
-        (Filter { status: Some(EventStatus::Captured), ..fold.clone() }, CAPTURED),
+        (Filter { query: query(Test::Verdict(Verdict::Valid)), ..fold.clone() }, "verdict = 0"),
+        (Filter { query: query(since), ..fold.clone() }, "received_at >= 200"),
+        (Filter { query: query(Test::Status(EventStatus::Captured)), ..fold.clone() }, CAPTURED),
     ] {
         let first = format!("SELECT id FROM event WHERE deleted_at IS NULL AND ({condition})");
         let stands = format!("({condition}) AND NOT (flags & 16 AND duplicate_of IN ({first}))");
@@ -259,6 +261,12 @@ async fn folded(inbox: &Inbox, db: &Connection, seed: u64) {
     assert_eq!((reached.len(), BTreeSet::from_iter(reached)), (all.len(), all), "seed {seed}");
     let folds = seqs(db, "flags & 16");
     assert_eq!(folds, seqs(db, "flags & 16 AND duplicate_of IS NOT NULL AND verdict <> 1"), "seed {seed}");
+}
+
+fn query(test: Test) -> Query {
+    let mut query = Query::default();
+    query.and(test);
+    query
 }
 
 const CAPTURED: &str = "NOT EXISTS (SELECT 1 FROM delivery WHERE event = seq)";

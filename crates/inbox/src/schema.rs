@@ -10,7 +10,7 @@ use hookmitt_sqlite::PrepareError;
 use crate::InboxError;
 
 /// The migrations in order. The schema number is the count of migrations that have run.
-const MIGRATIONS: [&str; 15] = [
+const MIGRATIONS: [&str; 16] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
     include_str!("../../../migrations/0003_handshake_answer.sql"),
@@ -26,6 +26,7 @@ const MIGRATIONS: [&str; 15] = [
     include_str!("../../../migrations/0013_folds.sql"),
     include_str!("../../../migrations/0014_answered.sql"),
     include_str!("../../../migrations/0015_bin.sql"),
+    include_str!("../../../migrations/0016_search.sql"),
 ];
 
 /// Creates the data directory (0700) and its inbox (0600) if they are missing, and runs the migrations. Returns the

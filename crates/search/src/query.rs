@@ -3,6 +3,9 @@
 use std::ops::Range;
 
 use hookmitt_event::{EventStatus, Timestamp, Verdict, Via};
+use serde::Serialize;
+
+use crate::{Number, Pattern, Text};
 
 /// What an event has to be like to be found: every term must hold. The empty query finds all events.
 ///
@@ -61,7 +64,8 @@ pub enum Test {
 }
 
 /// The keys whose values are words that a pattern is matched against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WordKey {
     /// The source's slug.
     Source,
@@ -102,38 +106,6 @@ pub enum Mark {
     Deleted,
 }
 
-/// A text to look for, folded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text(String);
-
-impl Text {
-    /// Folds a text.
-    pub fn new(text: &str) -> Self {
-        Self(text.chars().flat_map(char::to_lowercase).collect())
-    }
-
-    /// Returns the folded text.
-    pub fn folded(&self) -> &str {
-        &self.0
-    }
-}
-
-/// A value in which `*` stands for anything. Letters match in either case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern(String);
-
-impl Pattern {
-    /// Makes a pattern as it is typed.
-    pub fn new(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-
-    /// Returns the pattern as it was typed.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 /// A JSON pointer (RFC 6901), such as `/data/object/id`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer(pub String);
@@ -153,9 +125,9 @@ pub enum Compared {
     /// Its text matches the pattern: a string without its quotes, a number, `true`, `false` or `null` as written.
     Like(Pattern),
     /// It is a number greater than this, or equal where the flag is set.
-    Above(f64, bool),
+    Above(Number, bool),
     /// It is a number less than this, or equal where the flag is set.
-    Below(f64, bool),
+    Below(Number, bool),
 }
 
 /// Bounds of a number, both inclusive.
@@ -176,5 +148,10 @@ impl Query {
     /// Adds a term that was not typed.
     pub fn and(&mut self, test: Test) {
         self.terms.push(Term { negated: false, any: vec![test], place: 0..0 });
+    }
+
+    /// Whether events in the bin are found too.
+    pub fn wants_deleted(&self) -> bool {
+        self.terms.iter().any(|term| !term.negated && term.any.contains(&Test::Is(Mark::Deleted)))
     }
 }

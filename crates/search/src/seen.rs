@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hookmitt_event::{Event, EventStatus};
 
-use crate::Query;
+use crate::{Mark, Query, Test, WordKey};
 
 /// An event as a search sees it.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,12 @@ pub struct Seen<'a> {
     pub targets: &'a [String],
     /// The answers to the attempts of all its deliveries.
     pub answers: &'a [Answer],
+    /// The note on the event.
+    pub note: Option<&'a str>,
+    /// The event's tags.
+    pub tags: &'a [String],
+    /// Whether the event is pinned.
+    pub pinned: bool,
 }
 
 /// What came of an attempt.
@@ -39,16 +45,21 @@ pub struct Needs {
     pub targets: bool,
     /// Its answers.
     pub answers: bool,
+    /// Its note, its tags and whether it is pinned.
+    pub notes: bool,
 }
 
 impl Query {
     /// Returns what [`matches`](Self::matches) needs of an event.
     pub fn needs(&self) -> Needs {
-        Needs::default()
-    }
-
-    /// Whether the query finds an event.
-    pub fn matches(&self, _seen: &Seen<'_>) -> bool {
-        self.is_empty()
+        let mut needs = Needs::default();
+        for test in self.terms.iter().flat_map(|term| &term.any) {
+            needs.body |= matches!(test, Test::Text(_) | Test::Body(_));
+            needs.targets |= matches!(test, Test::Word(WordKey::Target, _));
+            needs.answers |= matches!(test, Test::Response(_) | Test::Latency(_));
+            needs.notes |=
+                matches!(test, Test::Text(_) | Test::Word(WordKey::Tag, _) | Test::Is(Mark::Pinned));
+        }
+        needs
     }
 }

@@ -1,8 +1,10 @@
 //! Finds events.
 
-use std::sync::Arc;
+mod pages;
 
-use hookmitt_inbox::{Filter, Page};
+use std::{collections::HashSet, sync::Arc};
+
+use hookmitt_inbox::Filter;
 
 use crate::{EngineError, base::Base};
 
@@ -17,11 +19,14 @@ impl Search {
         Self { base }
     }
 
-    /// Returns a page of at most `limit` events, newest first, whose sequence numbers are below `cursor`.
+    /// Returns those of these numbers whose events are in a list now.
     ///
     /// # Errors
     /// Fails if the inbox fails.
-    pub async fn page(&self, filter: Filter, cursor: Option<i64>, limit: usize) -> Result<Page, EngineError> {
-        Ok(self.base.inbox.list(filter, cursor, limit).await?)
+    pub async fn listed(&self, filter: &Filter, mut seqs: Vec<i64>) -> Result<HashSet<i64>, EngineError> {
+        seqs.sort_unstable_by(|one, other| other.cmp(one));
+        let filter = Filter { glance: false, ..filter.clone() };
+        let part = self.base.inbox.among(&filter, &seqs, usize::MAX, None).await?;
+        Ok(part.items.iter().map(|listed| listed.event.seq).collect())
     }
 }

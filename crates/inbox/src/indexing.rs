@@ -1,0 +1,151 @@
+//! What the search index is told: which events came, and which of those that it has were changed.
+//!
+//! The index never misses a change. Before it reads events up to a number, that number is stored; from then on every
+//! change to one of them is noted in the transaction that makes it, and stays noted until the index has stored it.
+
+use hookmitt_event::{Event, EventStatus, TargetId};
+use hookmitt_search::Answer;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::{
+    Inbox, InboxError,
+    matching::{answers, body},
+    row::{listed, select},
+};
+
+/// An event as it is indexed.
+#[derive(Clone, Debug)]
+pub struct Indexable {
+    /// The event with its body.
+    pub event: Event,
+    /// Its status.
+    pub status: EventStatus,
+    /// The targets to which it was bound.
+    pub targets: Vec<TargetId>,
+    /// The answers to its attempts.
+    pub answers: Vec<Answer>,
+}
+
+/// A note that an event has changed. It is removed only if the event has not changed again since it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangeNote {
+    /// The event's number.
+    pub seq: i64,
+    /// Whether the text by which it is found has changed, too.
+    pub text: bool,
+    mark: i64,
+}
+
+/// Events to be indexed.
+#[derive(Clone, Debug, Default)]
+pub struct Unindexed {
+    /// The events.
+    pub events: Vec<Indexable>,
+    /// Every event up to this number was read, or is gone.
+    pub through: i64,
+}
+
+/// The bodies that are read at once have about this many bytes at most.
+const BYTES: u64 = 4 * 1024 * 1024;
+
+impl Inbox {
+    /// Notes changes to events up to this number from now on, and removes the notes that the index has stored.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn note_changes(&self, up_to: i64, stored: Vec<ChangeNote>) -> Result<(), InboxError> {
+        const LIMIT: &str = "UPDATE meta SET value = ?1 WHERE key = 'indexed' AND value < ?1";
+        const FORGET: &str = "DELETE FROM changed WHERE seq = ?1 AND mark = ?2";
+        self.write(move |batch| {
+            batch.db.prepare_cached(LIMIT)?.execute([up_to])?;
+            let mut forget = batch.db.prepare_cached(FORGET)?;
+            for ChangeNote { seq, mark, .. } in &stored {
+                forget.execute(params![seq, mark])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Returns the events with numbers above `after` and up to `up_to`, oldest first, as many as may be read at once.
+    /// Those in the bin are among them.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn unindexed(&self, after: i64, up_to: i64) -> Result<Unindexed, InboxError> {
+        const SQL: &str = "SELECT seq, size FROM event WHERE seq > ?1 AND seq <= ?2 ORDER BY seq";
+        self.readers
+            .read(move |db| {
+                let mut select = db.prepare_cached(SQL)?;
+                let mut found = select.query([after, up_to])?;
+                let (mut all, mut bytes) = (Unindexed { through: up_to, ..Unindexed::default() }, 0);
+                while let Some(row) = found.next()? {
+                    let (seq, size): (i64, u64) = (row.get(0)?, row.get(1)?);
+                    bytes += size;
+                    if bytes > BYTES && !all.events.is_empty() {
+                        all.through = seq - 1;
+                        break;
+                    }
+                    all.events.extend(indexable(db, seq)?);
+                }
+                Ok(all)
+            })
+            .await
+    }
+
+    /// Returns the events of which a change is noted, with the notes and the numbers of those that are gone; a few at a
+    /// time.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn changed(&self) -> Result<(Vec<Indexable>, Vec<ChangeNote>), InboxError> {
+        const SQL: &str = "SELECT seq, mark, text FROM changed ORDER BY seq LIMIT 256";
+        self.readers
+            .read(|db| {
+                let mut select = db.prepare_cached(SQL)?;
+                let notes = select.query_map([], |row| {
+                    Ok(ChangeNote { seq: row.get(0)?, mark: row.get(1)?, text: row.get(2)? })
+                })?;
+                let (mut events, mut taken, mut bytes) = (Vec::new(), Vec::new(), 0);
+                for note in notes {
+                    let note = note?;
+                    if bytes > BYTES {
+                        break;
+                    }
+                    if let Some(found) = indexable(db, note.seq)? {
+                        bytes += found.event.size;
+                        events.push(found);
+                    }
+                    taken.push(note);
+                }
+                Ok((events, taken))
+            })
+            .await
+    }
+
+    /// Returns the numbers of the events below a number of which a change is noted, newest first, `limit` at most.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn changed_below(&self, below: i64, limit: u32) -> Result<Vec<i64>, InboxError> {
+        const SQL: &str = "SELECT seq FROM changed WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2";
+        self.readers
+            .read(move |db| {
+                let mut select = db.prepare_cached(SQL)?;
+                let found = select.query_map(params![below, limit], |row| row.get(0))?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+}
+
+fn indexable(db: &Connection, seq: i64) -> Result<Option<Indexable>, InboxError> {
+    const TARGETS: &str = "SELECT DISTINCT target FROM delivery WHERE event = ?1";
+    let sql = format!("{} WHERE e.seq = ?1", select());
+    let Some(listed) = db.prepare_cached(&sql)?.query_row([seq], listed).optional()? else { return Ok(None) };
+    let mut event = listed.event;
+    event.request.body = body(db, seq)?;
+    let mut select = db.prepare_cached(TARGETS)?;
+    let targets = select.query_map([seq], |row| Ok(TargetId(row.get(0)?)))?.collect::<Result<_, _>>()?;
+    Ok(Some(Indexable { event, status: listed.status, targets, answers: answers(db, seq)? }))
+}

@@ -1,0 +1,173 @@
+//! Matches events against a query. Only what the query needs of an event is read.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hookmitt_event::EventId;
+use hookmitt_search::{Answer, Needs, Query, Seen};
+use rusqlite::{Connection, OptionalExtension as _};
+
+use crate::{
+    Filter, Inbox, InboxError, View,
+    glance::{self, Listed},
+    row::{listed, select},
+};
+
+/// Events that were found in a part of the inbox.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// The events, newest first.
+    pub items: Vec<Listed>,
+    /// The number down to which events were looked at: the search goes on below it.
+    pub reached: i64,
+}
+
+/// How many events one read looks at, so that it holds its snapshot only briefly.
+const AT_ONCE: usize = 256;
+
+impl Inbox {
+    /// Looks at the events with these numbers, newest first, until a filter has found `wanted` of them or the time has
+    /// come. Numbers of events that don't exist are passed over.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn among(
+        &self,
+        filter: &Filter,
+        seqs: &[i64],
+        wanted: usize,
+        end: Option<Instant>,
+    ) -> Result<Part, InboxError> {
+        let mut all = Part { items: Vec::new(), reached: seqs.first().map_or(0, |first| first + 1) };
+        for some in seqs.chunks(AT_ONCE) {
+            let (filter, clock, some) = (filter.clone(), self.clock.clone(), some.to_vec());
+            let (wanted, last) = (wanted - all.items.len(), some.last().copied());
+            let look = move |db: &Connection| {
+                let Part { items, reached } = among(db, &filter, &some, wanted, end)?;
+                let items = if filter.glance { glance::added(db, items, &clock)? } else { items };
+                Ok::<_, InboxError>(Part { items, reached })
+            };
+            let Part { items, reached } = self.readers.read(look).await?;
+            all.items.extend(items);
+            all.reached = reached;
+            if Some(reached) != last || all.items.len() >= wanted {
+                break;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Like [`Inbox::among`], in one snapshot and without glances.
+pub(crate) fn among(
+    db: &Connection,
+    filter: &Filter,
+    seqs: &[i64],
+    wanted: usize,
+    end: Option<Instant>,
+) -> Result<Part, InboxError> {
+    let matcher = Matcher::new(db, filter);
+    let sql = format!("{} WHERE e.seq = ?1", select());
+    let mut select = db.prepare_cached(&sql)?;
+    let mut part = Part { items: Vec::new(), reached: seqs.first().map_or(0, |first| first + 1) };
+    for seq in seqs {
+        if let Some(found) = select.query_row([seq], listed).optional()?
+            && matcher.lists(&found)?
+        {
+            part.items.push(found);
+        }
+        part.reached = *seq; // at least one, so that every search comes to its end
+        if part.items.len() >= wanted || end.is_some_and(|end| Instant::now() >= end) {
+            break;
+        }
+    }
+    Ok(part)
+}
+
+/// Decides whether events are in a list.
+struct Matcher<'a> {
+    db: &'a Connection,
+    filter: &'a Filter,
+    query: Query,
+    needs: Needs,
+}
+
+impl<'a> Matcher<'a> {
+    fn new(db: &'a Connection, filter: &'a Filter) -> Self {
+        let query = filter.whole_query();
+        let needs = query.needs();
+        Self { db, filter, query, needs }
+    }
+
+    fn lists(&self, listed: &Listed) -> Result<bool, InboxError> {
+        let is_low = self.filter.after.is_some_and(|after| listed.event.seq <= after);
+        if is_low || !self.finds(listed)? {
+            return Ok(false);
+        }
+        match listed.event.duplicate_of {
+            Some(first) if self.filter.folds() && listed.event.folds => Ok(!self.lists_first(first)?),
+            _ => Ok(true),
+        }
+    }
+
+    /// Whether the first event of a repeat is in the list, so that the repeat folds away beneath it.
+    fn lists_first(&self, first: EventId) -> Result<bool, InboxError> {
+        let sql = format!("{} WHERE e.id = ?1", select());
+        let found = self.db.prepare_cached(&sql)?.query_row([first.as_bytes()], listed).optional()?;
+        let is_low = |listed: &Listed| self.filter.after.is_some_and(|after| listed.event.seq <= after);
+        match found {
+            Some(listed) => Ok(!is_low(&listed) && self.finds(&listed)?),
+            None => Ok(false),
+        }
+    }
+
+    fn finds(&self, listed: &Listed) -> Result<bool, InboxError> {
+        let (seq, with_body);
+        seq = listed.event.seq;
+        let mut event = &listed.event;
+        if self.needs.body {
+            let mut whole = listed.event.clone();
+            whole.request.body = body(self.db, seq)?;
+            with_body = whole;
+            event = &with_body;
+        }
+        let targets = if self.needs.targets { targets(self.db, seq)? } else { Vec::new() };
+        let answers = if self.needs.answers { answers(self.db, seq)? } else { Vec::new() };
+        let seen = Seen { event, status: listed.status, targets: &targets, answers: &answers };
+        Ok(self.query.matches(&seen) && self.is_in_view(seq)?)
+    }
+
+    /// Whether the event is in the view, if the query can't say that.
+    fn is_in_view(&self, seq: i64) -> Result<bool, InboxError> {
+        const HELD_UP: &str = "SELECT 1 FROM delivery d JOIN target t ON t.id = d.target
+            WHERE d.event = ?1 AND d.state = 0 AND t.removed_at IS NULL AND (t.paused OR t.down_since IS NOT NULL)";
+        Ok(self.filter.view != Some(View::Waiting) || self.db.prepare_cached(HELD_UP)?.exists([seq])?)
+    }
+}
+
+/// Returns an event's body.
+pub(crate) fn body(db: &Connection, seq: i64) -> Result<Bytes, InboxError> {
+    let mut select = db.prepare_cached("SELECT body FROM event WHERE seq = ?1")?;
+    Ok(select.query_row([seq], |row| Ok(Bytes::from(row.get::<_, Vec<u8>>(0)?)))?)
+}
+
+/// Returns the URLs of the targets to which an event was bound.
+fn targets(db: &Connection, seq: i64) -> Result<Vec<String>, InboxError> {
+    const SQL: &str =
+        "SELECT DISTINCT t.url FROM delivery d JOIN target t ON t.id = d.target WHERE d.event = ?1";
+    let mut select = db.prepare_cached(SQL)?;
+    let found = select.query_map([seq], |row| row.get(0))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Returns the answers to an event's attempts.
+pub(crate) fn answers(db: &Connection, seq: i64) -> Result<Vec<Answer>, InboxError> {
+    const SQL: &str = "SELECT status, duration,
+        number = (SELECT max(number) FROM attempt b WHERE b.event = a.event AND b.delivery = a.delivery)
+        FROM attempt a WHERE event = ?1";
+    let mut select = db.prepare_cached(SQL)?;
+    let found = select.query_map([seq], |row| {
+        Ok(Answer { status: row.get(0)?, took: Duration::from_micros(row.get(1)?), last: row.get(2)? })
+    })?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
