@@ -8,8 +8,9 @@ export interface Term {
   start: number;
   end: number;
   negated: boolean;
-  /** Null for a text that is looked for everywhere. */
+  /** With its colon: `type:`, `body./id>`. Null for a text that is looked for everywhere. */
   key: string | null;
+  /** As it is typed, with its quotes. */
   value: string;
 }
 

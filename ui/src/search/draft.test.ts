@@ -15,8 +15,9 @@ const offer = (text: string): Suggestion => ({ text, label: text, note: null, co
 /** A small hookmitt: it cuts at spaces outside of quotes, and knows no verdict called wrong. */
 function understand(q: string, caret: number): Outline {
   const terms = [...q.matchAll(/-?(?:(\w+):)?(?:"[^"]*"?|[^\s"]+)/g)].map((match) => {
-    const [text, key = null] = match;
-    const value = text.replace(/^-/, '').replace(key === null ? '' : `${key}:`, '');
+    const [text] = match;
+    const key = match[1] === undefined ? null : `${match[1]}:`;
+    const value = text.replace(/^-/, '').replace(key ?? '', '');
     return { start: match.index, end: match.index + text.length, negated: text.startsWith('-'), key, value };
   });
   const wrong = q.indexOf('wrong');

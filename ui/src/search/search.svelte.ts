@@ -40,10 +40,10 @@ class Search {
 
   /** Whether every term is about the source or the time. */
   get isOfTime(): boolean {
-    return this.text === '' || this.#each(({ key }) => ['source', 'after', 'before'].includes(key ?? ''));
+    return this.text === '' || this.#each(({ key }) => ['source:', 'after:', 'before:'].includes(key?.toLowerCase() ?? ''));
   }
 
-  /** Whether a term lets only this value pass. */
+  /** Whether a term, such as `verdict:` with `invalid`, lets only this value pass. */
   only(key: string, value: string): boolean {
     return this.outline.terms.some((term) => !term.negated && term.key === key && term.value === value);
   }

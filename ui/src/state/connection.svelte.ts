@@ -7,7 +7,6 @@ import { saved } from '../search/saved.svelte';
 import { events } from './events.svelte';
 import type { Filter } from './filter';
 import { gaps } from './gaps.svelte';
-import { soon } from './soon';
 import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
 import { tunnels } from './tunnels.svelte';
@@ -15,6 +14,9 @@ import { notify } from './watchers';
 
 /** How often targets are looked at while the page is seen. */
 const LOOK_EVERY = 10_000;
+
+/** How often is asked what came in while the stream brings only what a filter lets pass. */
+const ASK_EVERY = 3_000;
 
 type State = 'opening' | 'unauthorised' | 'connecting' | 'live' | 'lost';
 
@@ -36,7 +38,6 @@ class Connection {
   #end = new AbortController();
   /** The filter of the stream, as parameters. */
   #followed = '';
-  #readRate = soon(() => void this.#readRecent(), 1_000);
 
   /** Opens the connection. Call it once. */
   async start(): Promise<void> {
@@ -46,6 +47,7 @@ class Connection {
     if (opened !== 'opened') return this.#refused();
     this.state = 'connecting';
     setInterval(() => this.#look(), LOOK_EVERY);
+    setInterval(() => this.#askBeyond(), ASK_EVERY);
     document.addEventListener('visibilitychange', () => this.#look());
     await this.#listen(0, () => this.#opened());
   }
@@ -97,6 +99,14 @@ class Connection {
 
   #look() {
     if (this.state === 'live' && !document.hidden) void sources.look();
+  }
+
+  /** The stream does not tell of new events that don't pass the filter, but they count. */
+  #askBeyond() {
+    if (this.state !== 'live' || document.hidden || this.#followed === '') return;
+    stats.changed();
+    saved.changed();
+    void this.#readRecent();
   }
 
   #readAnew() {
@@ -161,7 +171,6 @@ class Connection {
   }
 
   #unmatched({ id, seq }: Unmatched) {
-    if (seq > this.newest) this.#readRate(); // it is new, and nothing else is known of it
     this.newest = Math.max(this.newest, seq);
     if (this.#isListed) events.unmatched(id);
     else notify({ id, duplicate_of: null });
