@@ -74,7 +74,7 @@ async fn a_made_inbox_is_like_a_real_one() {
 
 /// Returns how large all bodies are together, each compressed by itself, for one byte of them.
 fn compressed(db: &Connection) -> f64 {
-    let mut select = db.prepare("SELECT body FROM event").unwrap();
+    let mut select = db.prepare("SELECT body FROM raw").unwrap();
     let mut rows = select.query([]).unwrap();
     let (mut raw, mut small) = (0, 0);
     while let Some(row) = rows.next().unwrap() {

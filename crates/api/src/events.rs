@@ -22,7 +22,8 @@ pub(crate) struct EventPage {
     /// The cursor of the next page; null on the last page.
     next_cursor: Option<String>,
     /// The number of the event down to which was searched, if the page ended before it was full because the search takes
-    /// long; null otherwise. The next page goes on there.
+    /// long; else left out. The next page goes on there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     searched_to: Option<i64>,
 }
 

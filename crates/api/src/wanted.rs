@@ -62,6 +62,9 @@ fn views() -> Object {
     one_of(View::ALL.map(|(_, name)| name))
 }
 
+/// The longest type to ask for, in bytes.
+const LONGEST: usize = 1_000;
+
 impl Wanted {
     /// Asks for what a live stream may ask for.
     pub(crate) fn of(q: Option<String>, source: Option<String>, view: Option<String>, fold: bool) -> Self {
@@ -83,6 +86,10 @@ impl Wanted {
             query.and(Test::Verdict(verdict.parse().map_err(named)?));
         }
         if let Some(kind) = &self.r#type {
+            if kind.len() > LONGEST {
+                let detail = format!("the type may have at most {LONGEST} bytes");
+                return Err(Problem::bad_input(detail, "ask for a shorter one"));
+            }
             query.and(Test::Word(WordKey::Type, Pattern::new(kind)));
         }
         if from.is_some() || to.is_some() {

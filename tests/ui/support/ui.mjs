@@ -12,7 +12,7 @@ export class Ui {
     this.rows = this.list.getByRole('option');
     this.detail = page.getByRole('region', { name: 'Event', exact: true }).first();
     this.panel = this.detail.getByRole('tabpanel').first();
-    this.search = page.getByRole('searchbox').or(page.getByRole('textbox', { name: /search|filter/i })).first();
+    this.search = page.getByRole('combobox', { name: 'Search events' });
   }
 
   /** Waits until the first screen is visible: the list, or the page of the first run. */

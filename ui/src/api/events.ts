@@ -6,22 +6,33 @@ import type { Event } from './shapes';
 export interface EventPage {
   items: Event[];
   next_cursor: string | null;
+  /** The number down to which was searched, if the page ended before it was full because that takes long. */
+  searched_to: number | null;
 }
 
-interface Piece {
-  /** Only events with a lower sequence number than this. */
-  before?: number | null;
+/** Which part of a list is read. */
+export interface Piece {
+  /** Where the page before this one ended: its `next_cursor`, or the number of its last event. */
+  cursor?: string | number | null;
   limit: number;
   signal?: AbortSignal;
 }
 
 /** Returns a page of events that pass the filter, newest first. */
-export async function listEvents(filter: Filter, { before, limit, signal }: Piece): Promise<EventPage> {
-  const query = new URLSearchParams({ glance: 'true', limit: String(limit) });
-  for (const [name, value] of Object.entries(filter)) if (value) query.set(name, String(value));
-  if (before != null) query.set('cursor', String(before));
+export async function listEvents(filter: Filter, { cursor, limit, signal }: Piece): Promise<EventPage> {
+  const query = queryOf(filter);
+  query.set('glance', 'true');
+  query.set('limit', String(limit));
+  if (cursor != null) query.set('cursor', String(cursor));
   const response = await fetchRaw(`/api/events?${query}`, signal ? { signal } : {});
   return (await response.json()) as EventPage;
+}
+
+/** Returns a filter as parameters of a request. */
+export function queryOf(filter: Filter): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(filter)) if (value) query.set(name, String(value));
+  return query;
 }
 
 /** Copies of an event, oldest first, including the first one. */

@@ -10,15 +10,17 @@ export interface KeptStream extends Stream {
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 5_000;
 
-/** Keeps the stream at `path` open until `signal` aborts. After a loss it reconnects, with waits that grow to 5 s. */
-export async function keepLive(path: string, stream: KeptStream, signal: AbortSignal): Promise<void> {
+/**
+ * Keeps the stream at `path()` open until `signal` aborts. After a loss it reconnects, with waits that grow to 5 s.
+ */
+export async function keepLive(path: () => string, stream: KeptStream, signal: AbortSignal): Promise<void> {
   let wait = FIRST_WAIT;
   const open = () => {
     wait = FIRST_WAIT;
     stream.open();
   };
   while (!signal.aborted) {
-    await transport.live(path, { ...stream, open }, signal).catch(() => undefined); // treated like the stream's end
+    await transport.live(path(), { ...stream, open }, signal).catch(() => undefined); // treated like the stream's end
     if (signal.aborted) return;
     stream.lost();
     await pause(wait, signal);

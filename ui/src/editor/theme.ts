@@ -38,6 +38,16 @@ const look = EditorView.theme({
   '.cm-end': { paddingLeft: '2px', color: 'var(--warn)', fontSize: '11px', userSelect: 'none' },
   '.cm-searchMatch': { backgroundColor: 'var(--warn-bg)', outline: '1px solid var(--warn)' },
   '.cm-searchMatch-selected': { color: 'var(--on-accent)', backgroundColor: 'var(--accent-fill)' },
+  // As `mark` is elsewhere in the page; in a match, the colours of the syntax give way.
+  '.cm-match': {
+    color: 'var(--text)',
+    backgroundColor: 'var(--mark)',
+    borderRadius: '2px',
+    textDecoration: 'underline var(--accent)',
+    textUnderlineOffset: '2px',
+  },
+  '.cm-match[data-current]': { color: 'var(--on-accent)', backgroundColor: 'var(--accent-fill)' },
+  '.cm-match *': { color: 'inherit' },
   '.cm-content ::selection, .cm-line::selection': { backgroundColor: 'var(--selected)' },
 });
 

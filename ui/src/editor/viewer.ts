@@ -1,12 +1,20 @@
 import { selectAll } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { codeFolding, foldGutter, foldKeymap } from '@codemirror/language';
-import { openSearchPanel, search, searchKeymap } from '@codemirror/search';
+import {
+  findNext,
+  findPrevious,
+  openSearchPanel,
+  search,
+  searchKeymap,
+  searchPanelOpen,
+} from '@codemirror/search';
 import { Compartment, EditorState, type Extension, type StateEffect } from '@codemirror/state';
-import { EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
+import { EditorView, highlightSpecialChars, type KeyBinding, keymap, lineNumbers } from '@codemirror/view';
 
 import { visible } from '../format/words';
 import { lineEnds, setLineEnds, showsLineEnds } from './line-ends';
+import { MatchMarks, type Matches, showsMatches } from './match-marks';
 import { theme } from './theme';
 
 /** The text's language; anything but JSON is plain text. */
@@ -17,6 +25,10 @@ export interface Viewer {
   /** Shows a text. If it continues the text shown before, the scroll position and the folds are kept. */
   show(text: string, language: Language, withLineEnds: boolean): void;
   find(): void;
+  /** Marks what matches one of the folded `marks` in the text that is shown. */
+  mark(marks: readonly string[]): Matches;
+  /** Goes to the next (1) or the previous (-1) match. */
+  step(by: 1 | -1): Matches;
   destroy(): void;
 }
 
@@ -30,6 +42,16 @@ const PHRASES = {
   regexp: 'Regexp',
   close: 'Close',
 };
+
+/** F3 goes through what was sought here; until something is, it goes through the matches of the page's search. */
+const searchKeys: KeyBinding[] = [
+  ...searchKeymap.filter(({ key }) => key !== 'F3'),
+  {
+    key: 'F3',
+    run: (view) => searchPanelOpen(view.state) && findNext(view),
+    shift: (view) => searchPanelOpen(view.state) && findPrevious(view),
+  },
+];
 
 /** Bidi controls and other invisible characters that CodeMirror doesn't mark by itself. */
 const MORE_UNSEEN = /[\u180e\u200c\u200d\u202a-\u202c\u2060-\u2065\u2068\u206a-\u206f]/gu;
@@ -45,6 +67,7 @@ export function createViewer(host: HTMLElement, label: string): Viewer {
   const language = new Compartment();
   const state = EditorState.create({ extensions: [reading(label), language.of([])] });
   const view = new EditorView({ state, root, parent: root });
+  const matches = new MatchMarks(view);
   let shown: { text: string; language: Language } = { text: '', language: 'text' };
   return {
     show(text, next, withLineEnds) {
@@ -53,6 +76,8 @@ export function createViewer(host: HTMLElement, label: string): Viewer {
       view.dispatch({ changes: changeTo(view.state.doc.length, shown.text, text), effects });
       shown = { text, language: next };
     },
+    mark: (marks) => matches.mark(marks),
+    step: (by) => matches.step(by),
     find() {
       openSearchPanel(view);
     },
@@ -90,7 +115,8 @@ function reading(label: string): Extension {
     showsLineEnds,
     search({ top: true }),
     EditorState.phrases.of(PHRASES),
-    keymap.of([...searchKeymap, ...foldKeymap, { key: 'Mod-a', run: selectAll }]),
+    showsMatches,
+    keymap.of([...searchKeys, ...foldKeymap, { key: 'Mod-a', run: selectAll }]),
     theme,
   ];
 }

@@ -16,3 +16,8 @@ const rate = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 export function percent(share: number): string {
   return `${rate.format(share * 100)} %`;
 }
+
+/** Formats a number of which it may be known only that it is at least so large: `4,812`, `1,000+`. */
+export function countFound({ count: n, exact }: { count: number; exact: boolean }): string {
+  return exact ? count(n) : `${count(n)}+`;
+}

@@ -1,18 +1,31 @@
 import { onUnauthorised } from '../api/client';
 import { keepLive } from '../api/live';
+import { queryOf } from '../api/events';
 import type { Event, Gap, Job, Tunnel } from '../api/shapes';
 import { transport } from '../api/transport';
+import { saved } from '../search/saved.svelte';
 import { events } from './events.svelte';
+import type { Filter } from './filter';
 import { gaps } from './gaps.svelte';
 import { jobs } from './jobs.svelte';
 import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
 import { tunnels } from './tunnels.svelte';
+import { notify } from './watchers';
 
 /** How often targets are looked at while the page is seen. */
 const LOOK_EVERY = 10_000;
 
+/** How often is asked what came in while the stream brings only what a filter lets pass. */
+const ASK_EVERY = 3_000;
+
 type State = 'opening' | 'unauthorised' | 'connecting' | 'live' | 'lost';
+
+/** An event that has changed and does not pass the filter of the stream. */
+interface Unmatched {
+  id: string;
+  seq: number;
+}
 
 /** The live connection to hookmitt, and what its frames change. */
 class Connection {
@@ -21,7 +34,11 @@ class Connection {
   since = $state<number | null>(null);
   /** The page was opened by a link whose code was used before, or is too old. */
   expired = false;
+  /** The highest number of an event that was heard of. */
+  newest = 0;
   #end = new AbortController();
+  /** The filter of the stream, as parameters. */
+  #followed = '';
 
   /** Opens the connection. Call it once. */
   async start(): Promise<void> {
@@ -31,14 +48,46 @@ class Connection {
     if (opened !== 'opened') return this.#refused();
     this.state = 'connecting';
     setInterval(() => this.#look(), LOOK_EVERY);
+    setInterval(() => this.#askBeyond(), ASK_EVERY);
     document.addEventListener('visibilitychange', () => this.#look());
+    await this.#listen(0, () => this.#opened());
+  }
+
+  /**
+   * Has the stream bring the events that pass a filter, first those that were stored after the number `after`. If that is
+   * 0, because it is not known, the list catches up.
+   */
+  follow(filter: Filter, after: number): void {
+    const followed = paramsOf(filter);
+    if (followed === this.#followed || this.state === 'unauthorised') return;
+    this.#followed = followed;
+    this.#end.abort();
+    this.#end = new AbortController();
+    void this.#listen(after, () => this.#turned(after > 0));
+  }
+
+  /** Keeps the stream open until another one is followed. `opened` is called the first time. */
+  async #listen(after: number, opened: () => void): Promise<void> {
+    const followed = this.#followed;
+    let [since, open] = [after, opened];
+    const path = () => `/api/live?glance=true${followed}${since > 0 ? `&after=${since}` : ''}`;
     const stream = {
-      open: () => this.#opened(),
+      open: () => {
+        open();
+        [since, open] = [0, () => this.#opened()];
+      },
       frame: (name: string, data: unknown) => this.#frame(name, data),
       lost: () => this.#lost(),
       refused: () => this.#refused(),
     };
-    await keepLive('/api/live?glance=true', stream, this.#end.signal);
+    await keepLive(path, stream, this.#end.signal);
+  }
+
+  /** The stream brings other events now. */
+  #turned(isWhole: boolean) {
+    if (this.since !== null) return this.#opened();
+    this.state = 'live';
+    if (!isWhole) void events.catchUp();
   }
 
   #opened() {
@@ -53,16 +102,32 @@ class Connection {
     if (this.state === 'live' && !document.hidden) void sources.look();
   }
 
+  /** The stream does not tell of new events that don't pass the filter, but they count. */
+  #askBeyond() {
+    if (this.state !== 'live' || document.hidden || this.#followed === '') return;
+    stats.changed();
+    saved.changed();
+    void this.#readRecent();
+  }
+
   #readAnew() {
     void sources.read().then(
       () => this.#look(),
       () => undefined,
     );
     void stats.read().catch(() => undefined);
-    void stats.readRate().catch(() => undefined);
+    void this.#readRecent();
     void tunnels.read();
     void gaps.read().catch(() => undefined);
     void jobs.read();
+    void saved.read().catch(() => undefined);
+  }
+
+  /** Reads the events of the last minute, also those that don't pass the filter. */
+  async #readRecent() {
+    const recent = await stats.readRate().catch(() => []);
+    for (const { source, provider } of recent) sources.saw(source, provider);
+    this.newest = Math.max(this.newest, recent[0]?.seq ?? 0);
   }
 
   #lost() {
@@ -77,12 +142,8 @@ class Connection {
   }
 
   #frame(name: string, data: unknown) {
-    if (name === 'event') {
-      const event = data as Event;
-      stats.count(event);
-      events.apply(event);
-      sources.saw(event.source, event.provider);
-    }
+    if (name === 'event') this.#event(data as Event);
+    if (name === 'unmatched') this.#unmatched(data as Unmatched);
     if (name === 'tunnel') return tunnels.apply(data as Tunnel);
     if (name === 'job') return jobs.apply(data as Job);
     if (name === 'gap') this.#gap(data as Gap);
@@ -93,14 +154,41 @@ class Connection {
     if (name === 'config') {
       sources.changed();
       tunnels.changed();
+      void saved.read().catch(() => undefined);
     }
     stats.changed();
+    saved.changed();
+  }
+
+  /** Whether the stream brings what the list shows; if not, the list was just filtered by something else. */
+  get #isListed(): boolean {
+    return this.#followed === paramsOf(events.filter);
+  }
+
+  #event(event: Event) {
+    this.newest = Math.max(this.newest, event.seq);
+    stats.count(event);
+    if (this.#isListed) events.apply(event);
+    else notify(event);
+    sources.saw(event.source, event.provider);
+  }
+
+  #unmatched({ id, seq }: Unmatched) {
+    this.newest = Math.max(this.newest, seq);
+    if (this.#isListed) events.unmatched(id);
+    else notify({ id, duplicate_of: null });
   }
 
   #gap(line: Gap) {
     tunnels.closed(line);
     gaps.closed(line);
   }
+}
+
+/** Returns what a stream is filtered by. The list itself folds repeats, because it can show them beneath their first. */
+function paramsOf({ view, source, q }: Filter): string {
+  const params = queryOf({ ...(view && { view }), ...(source && { source }), ...(q && { q }) }).toString();
+  return params && `&${params}`;
 }
 
 export const connection = new Connection();

@@ -1,7 +1,6 @@
 import { Problem } from '../api/client';
-import { listEvents } from '../api/events';
 import type { Event, Gap } from '../api/shapes';
-import { type Filter, matches } from './filter';
+import type { Filter } from './filter';
 import { type PlacedGap, placeGaps } from './gap-places';
 import { Held } from './held.svelte';
 import { PAGE, Pages } from './pages';
@@ -9,6 +8,7 @@ import { Repeats } from './repeats';
 import { type Row, rowOf } from './row';
 import { soon } from './soon';
 import { sources } from './sources.svelte';
+import { readDown, Tail } from './tail.svelte';
 import { Unfolded } from './unfolded';
 import { notify } from './watchers';
 
@@ -26,8 +26,8 @@ class Events {
   problem = $state.raw<Problem | null>(null);
   /** Whether new events are inserted at once while the top of the list is visible. */
   live = $state(true);
-  /** The list was read to its end. */
-  complete = $state(false);
+  /** What is older than the last row, and how far a long search has come. */
+  readonly tail = new Tail();
   wanted = $state.raw<Wanted | null>(null);
   /** How many rows came in at the top since the list was read. With it, rows keep their place on the screen. */
   inserted = $state(0);
@@ -41,12 +41,17 @@ class Events {
   #repeats = new Repeats(this.#shown);
   #version = $state(0);
   #held = new Held();
-  #came = new Map<string, Event>();
+  /** Events that were stored or have changed, by their ids; null for those that don't pass the filter. */
+  #came = new Map<string, Event | null>();
   #reading = new AbortController();
-  #readingOlder = false;
   #flush = soon(() => this.#takeIn(), 50);
   #readAnew = soon(() => this.refresh(), 200);
   #askNewer = soon(() => void this.catchUp(), 1_000);
+
+  /** The list was read to its end. */
+  get complete(): boolean {
+    return this.tail.complete;
+  }
 
   /** How many new events are not shown yet. */
   get newCount(): number {
@@ -109,43 +114,41 @@ class Events {
   /** Lists the events that pass a filter. */
   show(filter: Filter): void {
     this.filter = filter;
+    this.#came.clear();
     void this.read();
   }
 
   /** Reads the list from its top. */
   async read(): Promise<void> {
     this.#reading.abort();
-    const { signal } = (this.#reading = new AbortController());
+    this.#reading = new AbortController();
+    this.tail.reset();
     this.state = 'loading';
     this.problem = null;
-    this.#readingOlder = false;
+    await this.readOn();
+  }
+
+  /** Reads on towards older events, also after the search was stopped. */
+  async readOn(): Promise<void> {
+    const { signal } = this.#reading;
     try {
-      const page = await listEvents(this.filter, { limit: PAGE, signal });
-      if (signal.aborted) return;
-      this.#begin(page.items.map(rowOf), page.next_cursor === null);
+      await this.tail.read(this.filter, (rows) => this.#take(rows));
     } catch (error) {
       if (signal.aborted) return;
       this.problem = Problem.of(error);
-      this.state = 'failed';
+      if (this.state === 'loading') this.state = 'failed';
     }
   }
 
-  /** Reads the next page of older events. */
-  async older(): Promise<void> {
-    const before = this.#pages.oldest;
-    if (this.#readingOlder || this.complete || before === null || this.state !== 'ready') return;
-    const { signal } = this.#reading;
-    this.#readingOlder = true;
-    try {
-      const page = await listEvents(this.filter, { before, limit: PAGE, signal });
-      this.#pages.append(page.items.map(rowOf));
-      this.complete = page.next_cursor === null;
-      this.#version += 1;
-    } catch (error) {
-      if (!signal.aborted) this.problem = Problem.of(error);
-    } finally {
-      if (!signal.aborted) this.#readingOlder = false;
-    }
+  /** Ends a search that takes long; what it found stays. */
+  stop(): void {
+    this.tail.stop();
+    if (this.state === 'loading') this.#begin([]);
+  }
+
+  /** Reads the next page of older events, unless the search was stopped. */
+  older(): void {
+    if (this.state === 'ready' && this.#pages.oldest !== null && !this.tail.stopped) void this.readOn();
   }
 
   /** Takes note of the visible rows: reads missing pages near them again, and drops the rows of pages far away. */
@@ -154,12 +157,18 @@ class Events {
     for (const page of this.#pages.within(from - PAGE / 2, to + PAGE / 2))
       if (!page.rows) void this.#reread(page);
     this.#pages.letGo(from, to, this.#shown.firsts);
-    if (to > this.#pages.length - PAGE / 2) void this.older();
+    if (to > this.#pages.length - PAGE / 2) this.older();
   }
 
   /** Takes an event that was stored or has changed. Events that come close together are inserted together. */
   apply(event: Event): void {
     this.#came.set(event.id, event);
+    this.#flush();
+  }
+
+  /** Takes out an event that has changed and does not pass the filter. */
+  unmatched(id: string): void {
+    this.#came.set(id, null);
     this.#flush();
   }
 
@@ -224,20 +233,19 @@ class Events {
 
   /**
    * Reads what is newer than the list, and the newest rows again: after the connection was lost, or if only the API can
-   * tell whether an event is listed.
+   * tell whether a repeat is listed.
    */
   async catchUp(): Promise<void> {
     if (this.state === 'failed') return this.read();
     if (this.state !== 'ready') return;
     const { signal } = this.#reading;
     const known = this.#newestKnown();
-    const page = await listEvents(this.filter, { limit: PAGE, signal }).catch(() => null);
-    if (!page || signal.aborted) return; // the next loss or event tries again
-    const rows = page.items.map(rowOf);
+    const rows = await readDown(this.filter, { from: null, to: known || Infinity, most: PAGE, signal });
+    if (!rows) return; // the next loss or event tries again
     // Events that the live stream brought meanwhile are already in the list.
     const missed = rows.filter((row) => !this.#change(row));
     const fresh = missed.filter(({ seq }) => seq > known);
-    if (fresh.length === PAGE && known > 0) this.#tooMany(fresh.length);
+    if (fresh.length >= PAGE && known > 0) this.#tooMany(fresh.length);
     else {
       const newest = this.#newestKnown();
       for (const row of missed) if (row.seq < newest) this.#pages.insert(row);
@@ -253,12 +261,17 @@ class Events {
     void this.catchUp();
   }
 
-  #begin(rows: Row[], complete: boolean) {
+  #take(rows: Row[]) {
+    if (this.state === 'loading') return this.#begin(rows);
+    this.#pages.append(rows);
+    this.#version += 1;
+  }
+
+  #begin(rows: Row[]) {
     this.#pages.reset(rows);
     this.#shown.reset();
     this.#repeats.seen = this.#pages.newest;
     for (const row of rows.toReversed()) sources.saw(row.source, row.provider);
-    this.complete = complete;
     this.inserted = 0;
     this.#held.clear();
     this.state = 'ready';
@@ -269,15 +282,9 @@ class Events {
 
   async #reread(page: Pages['list'][number]) {
     const { signal } = this.#reading;
-    const rows: Row[] = [];
     // By now there may be more rows in it than before.
-    do {
-      const before = rows.at(-1)?.seq ?? page.before;
-      const read = await listEvents(this.filter, { before, limit: PAGE, signal }).catch(() => null);
-      if (!read || signal.aborted) return;
-      rows.push(...read.items.map(rowOf));
-      if (read.next_cursor === null) break;
-    } while ((rows.at(-1)?.seq ?? 0) > page.last);
+    const rows = await readDown(this.filter, { from: page.before, to: page.last, most: Infinity, signal });
+    if (!rows) return;
     this.#pages.fill(page, rows);
     this.#version += 1;
   }
@@ -288,21 +295,21 @@ class Events {
 
   #takeIn() {
     if (this.state !== 'ready') return; // they are inserted after the page that is being read
-    const came = [...this.#came.values()].sort((a, b) => b.seq - a.seq);
+    const all = [...this.#came];
     this.#came.clear();
+    for (const [id, event] of all) if (event === null) this.#leave(id);
+    const came = all.flatMap(([, event]) => event ?? []).sort((a, b) => b.seq - a.seq);
     const known = this.#newestKnown();
     const added: Row[] = [];
     for (const event of came) {
       notify(event);
-      const fits = event.deleted_at === null ? matches(this.filter, event) : false;
       const row = rowOf(event);
-      if (event.deleted_at !== null) this.#drop(row);
+      // Only a search finds what is in the bin.
+      if (event.deleted_at !== null && !this.filter.q) this.#drop(row);
       else if (this.#change(row)) continue;
-      else if (fits === null) this.#askNewer();
-      else if (fits && this.filter.fold && row.folds && row.first !== null)
-        this.#repeat(row, row.first, added);
-      else if (fits && row.seq > known) added.push(row);
-      else if (fits && this.#pages.insert(row) && this.filter.fold) this.#pages.removeRepeats(row.id);
+      else if (this.filter.fold && row.folds && row.first !== null) this.#repeat(row, row.first, added);
+      else if (row.seq > known) added.push(row);
+      else if (this.#pages.insert(row) && this.filter.fold) this.#pages.removeRepeats(row.id);
     }
     this.#repeats.seen = Math.max(this.#repeats.seen, came[0]?.seq ?? 0);
     this.#add(added);
@@ -325,6 +332,16 @@ class Events {
     this.#shown.remove(row.id);
     this.#held.remove(row.id);
     this.#held.removeRepeats(row.id);
+  }
+
+  /** Takes out an event that does not pass the filter any more. A repeat stays beneath its first. */
+  #leave(id: string) {
+    notify({ id, duplicate_of: null });
+    const row = this.row(id) ?? this.#held.row(id);
+    if (!row) return;
+    if (row.first !== null && this.#shown.has(row.first)) return void this.#readRepeats(row.first);
+    this.#takeOut(row);
+    if (this.filter.fold && row.folded > 0) this.#readAnew();
   }
 
   /** Takes out a deleted event. The repeats of a first then stand for themselves. */

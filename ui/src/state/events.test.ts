@@ -3,7 +3,8 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { CopyList, EventPage } from '../api/events';
 import type { Event } from '../api/shapes';
 
-const listEvents = vi.fn<(filter: object, piece: { before?: number | null }) => Promise<EventPage>>();
+const listEvents =
+  vi.fn<(filter: object, piece: { cursor?: string | number | null }) => Promise<EventPage>>();
 const copiesOf = vi.fn<(id: string) => Promise<CopyList>>();
 vi.mock('../api/events', () => ({ listEvents, copiesOf }));
 const { events, onEvent } = await import('./events.svelte');
@@ -33,7 +34,9 @@ const settle = () => vi.advanceTimersByTimeAsync(100);
 /** Lists three events. */
 beforeEach(async () => {
   vi.useFakeTimers();
-  listEvents.mockReset().mockResolvedValue({ items: [event(3), event(2), event(1)], next_cursor: null });
+  listEvents
+    .mockReset()
+    .mockResolvedValue({ items: [event(3), event(2), event(1)], next_cursor: null, searched_to: null });
   events.live = true;
   events.scrolled(true);
   events.show({});
@@ -95,20 +98,104 @@ test('deleted events go, restored ones come back to their place', async () => {
   expect(numbers()).toEqual([3, 2, 1]);
 });
 
-test('what the filter leaves out does not come in; only the API knows about text', async () => {
-  events.show({ source: 'other' });
+test('what does not match any more goes, and those who look at it are told', async () => {
+  const seen = vi.fn();
+  const end = onEvent('e2', seen);
+  events.show({ q: 'verdict:pending' });
   await settle();
+  events.unmatched('e2');
+  events.unmatched('e77'); // it was never listed
+  await settle();
+  expect(numbers()).toEqual([3, 1]);
+  expect(seen).toHaveBeenCalledOnce();
+  end();
+});
+
+test('what is held back and does not match any more is not counted', async () => {
+  events.scrolled(false);
   events.apply(event(4));
   await settle();
-  expect(numbers()).toEqual([3, 2, 1]);
+  events.unmatched('e4');
+  await settle();
+  expect([events.newCount, numbers()]).toEqual([0, [3, 2, 1]]);
+});
 
+test('what came for another search does not come into this one', async () => {
+  events.apply(event(4));
   events.show({ q: 'ada' });
   await settle();
-  listEvents.mockResolvedValue({ items: [event(5), event(3), event(2), event(1)], next_cursor: null });
-  events.apply(event(4));
-  events.apply(event(5));
-  await vi.advanceTimersByTimeAsync(1_200);
-  expect(numbers()).toEqual([5, 3, 2, 1]);
+  expect(numbers()).toEqual([3, 2, 1]);
+});
+
+test('only a search lists what is in the bin', async () => {
+  events.show({ q: 'is:deleted' });
+  await settle();
+  events.apply(event(4, { deleted_at: '2026-11-20T09:01:00Z' }));
+  await settle();
+  expect(numbers()).toEqual([4, 3, 2, 1]);
+});
+
+/** A page of a search that takes long: it was searched down to `to`. */
+const part = (seqs: number[], to: number, end = false) => ({
+  items: seqs.map((seq) => event(seq)),
+  next_cursor: end ? null : `c${to}`,
+  searched_to: end ? null : to,
+});
+
+test('a search that takes long shows what it finds as it comes, and how far it is', async () => {
+  const steps: (() => void)[] = [];
+  const pages = [part([], 900), part([850], 800), part([3], 0, true)];
+  listEvents
+    .mockReset()
+    .mockImplementation((filter) =>
+      'q' in filter
+        ? new Promise((resolve) => steps.push(() => resolve(pages.shift()!)))
+        : Promise.resolve({ items: [event(1_000)], next_cursor: null, searched_to: null }),
+    );
+  events.show({ q: 'body./a:1' });
+  const went: unknown[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    steps.shift()?.();
+    await settle();
+    went.push([numbers(), events.tail.progress?.to, events.complete]);
+  }
+  expect(went).toEqual([
+    [[], 900, false],
+    [[850], 800, false],
+    [[850, 3], undefined, true],
+  ]);
+  const cursors = listEvents.mock.calls.filter(([filter]) => 'q' in filter).map(([, piece]) => piece.cursor);
+  expect(cursors).toEqual([null, 'c900', 'c800']);
+});
+
+test('a search that was stopped keeps what it found, and goes on from there when asked to', async () => {
+  let left = 2;
+  listEvents.mockReset().mockImplementation((filter) => {
+    if (!('q' in filter)) return Promise.resolve(part([1_000], 0, true));
+    left -= 1;
+    if (left > 0) return Promise.resolve(part([850], 800));
+    return left === 0 ? new Promise(() => {}) : Promise.resolve(part([3], 0, true));
+  });
+  events.show({ q: 'body./a:1' });
+  await settle();
+  events.stop();
+  expect([numbers(), events.tail.stopped, events.tail.progress]).toEqual([
+    [850],
+    true,
+    { to: 800, newest: 1_000 },
+  ]);
+  events.older();
+  expect(events.tail.reading).toBe(false);
+  await events.readOn();
+  expect([numbers(), events.complete, events.tail.stopped]).toEqual([[850, 3], true, false]);
+});
+
+test('a search that is stopped before anything came is an empty list', async () => {
+  listEvents.mockReset().mockReturnValue(new Promise(() => {}));
+  events.show({ q: 'body./a:1' });
+  events.stop();
+  await settle();
+  expect([events.state, numbers(), events.tail.stopped]).toEqual(['ready', [], true]);
 });
 
 test('what comes in while the list is read is not lost', async () => {
@@ -117,7 +204,7 @@ test('what comes in while the list is read is not lost', async () => {
   events.show({});
   events.apply(event(4));
   await settle();
-  answer({ items: [event(3)], next_cursor: null });
+  answer({ items: [event(3)], next_cursor: null, searched_to: null });
   await settle();
   expect(numbers()).toEqual([4, 3]);
 });
@@ -126,6 +213,7 @@ test('after a loss the list catches up', async () => {
   listEvents.mockResolvedValue({
     items: [event(5), event(4), event(3, { title: 'changed' })],
     next_cursor: null,
+    searched_to: null,
   });
   await events.catchUp();
   expect([numbers(), events.row('e3')?.subject]).toEqual([[5, 4, 3, 2, 1], 'changed']);
@@ -137,7 +225,7 @@ test('an answer that comes too late is not shown', async () => {
   events.show({ source: 'slow' });
   events.show({ source: 'quick' });
   await settle();
-  late({ items: [event(99)], next_cursor: null });
+  late({ items: [event(99)], next_cursor: null, searched_to: null });
   await settle();
   expect(numbers()).toEqual([3, 2, 1]);
 });
@@ -148,7 +236,7 @@ test('what comes in by itself while what was missed is read is there once', asyn
   const read = events.catchUp();
   events.apply(event(5));
   await settle();
-  answer({ items: [event(5), event(4), event(3), event(2), event(1)], next_cursor: null });
+  answer({ items: [event(5), event(4), event(3), event(2), event(1)], next_cursor: null, searched_to: null });
   await read;
   expect(numbers()).toEqual([5, 4, 3, 2, 1]);
 });
@@ -166,7 +254,7 @@ const glance = (folded: number) => ({
 /** Lists three events, the second of which came three times; its repeats are folded away. */
 async function folded() {
   const first = event(2, { glance: glance(2) });
-  const page = { items: [event(3), first, event(1)], next_cursor: null };
+  const page = { items: [event(3), first, event(1)], next_cursor: null, searched_to: null };
   listEvents.mockReset().mockResolvedValue(page);
   copiesOf.mockReset().mockResolvedValue({ items: [first, repeat(4, 2), repeat(5, 2)], total: 3 });
   events.show({ fold: true });
@@ -235,7 +323,11 @@ test('whether a repeat of an event that is not loaded is listed only the API kno
   events.apply(repeat(6, 77));
   await vi.advanceTimersByTimeAsync(1_200);
   expect(numbers()).toEqual([3, 2, 1]);
-  listEvents.mockResolvedValue({ items: [repeat(7, 78), event(3), event(2), event(1)], next_cursor: null });
+  listEvents.mockResolvedValue({
+    items: [repeat(7, 78), event(3), event(2), event(1)],
+    next_cursor: null,
+    searched_to: null,
+  });
   events.apply(repeat(7, 78)); // its first was deleted
   await vi.advanceTimersByTimeAsync(1_200);
   expect(numbers()).toEqual([7, 3, 2, 1]);
@@ -245,7 +337,7 @@ test('the repeats of a deleted first stand for themselves, and fold away again w
   await folded();
   await events.unfold('e2');
   const left = [repeat(5, 2), repeat(4, 2), event(3), event(1)];
-  listEvents.mockResolvedValue({ items: left, next_cursor: null });
+  listEvents.mockResolvedValue({ items: left, next_cursor: null, searched_to: null });
   events.apply(event(2, { deleted_at: '2026-11-20T09:01:00Z', glance: glance(2) }));
   await vi.advanceTimersByTimeAsync(400);
   expect(numbers()).toEqual([5, 4, 3, 1]);
@@ -257,7 +349,7 @@ test('the repeats of a deleted first stand for themselves, and fold away again w
 test('what only the API can place comes to its place, though something newer came meanwhile', async () => {
   await folded();
   const items = [event(7), repeat(6, 77), event(3), event(2, { glance: glance(2) }), event(1)];
-  listEvents.mockResolvedValue({ items, next_cursor: null });
+  listEvents.mockResolvedValue({ items, next_cursor: null, searched_to: null });
   events.apply(repeat(6, 77)); // its first was deleted
   events.apply(event(7));
   await vi.advanceTimersByTimeAsync(1_200);

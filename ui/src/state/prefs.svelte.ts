@@ -6,10 +6,15 @@ interface Kept {
   repeats: 'folded' | 'listed';
   /** The widths of panes by name. */
   sizes: Record<string, number>;
+  /** The last searches, newest first. */
+  searches: string[];
 }
 
 const KEY = 'hookmitt.look';
-const first: Kept = { theme: 'system', density: 'comfortable', repeats: 'folded', sizes: {} };
+const first: Kept = { theme: 'system', density: 'comfortable', repeats: 'folded', sizes: {}, searches: [] };
+
+/** How many searches are kept. */
+const RECENT = 10;
 
 function read(): Kept {
   try {
@@ -55,6 +60,19 @@ class Prefs {
   /** Stores the width of a pane. */
   resize(name: string, size: number): void {
     this.#kept.sizes[name] = size;
+    this.#keep();
+  }
+
+  /** The last searches, newest first. */
+  get searches(): readonly string[] {
+    return this.#kept.searches;
+  }
+
+  /** Keeps a search as the newest. A search that it continues is replaced. */
+  remember(search: string): void {
+    const others = this.#kept.searches.filter((one) => one !== search);
+    if (others[0] !== undefined && search.startsWith(`${others[0]} `)) others.shift();
+    this.#kept.searches = [search, ...others].slice(0, RECENT);
     this.#keep();
   }
 

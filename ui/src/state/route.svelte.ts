@@ -1,6 +1,14 @@
 /** Where the page is: the screen, and what it shows. It lives in the URL's hash, so that Back and links work. */
 export type Place =
-  | { screen: 'events'; id: string | null; tab: string | null; view: string | null; source: string | null }
+  | {
+      screen: 'events';
+      id: string | null;
+      tab: string | null;
+      view: string | null;
+      source: string | null;
+      /** The search. */
+      q: string | null;
+    }
   | { screen: 'settings'; page: string }
   | { screen: 'tunnels'; id: string | null; gap: number | null }
   | { screen: 'jobs'; id: number }
@@ -16,7 +24,8 @@ export function parse(hash: string): Place {
   if (screen === 'jobs' && Number(rest[0])) return { screen, id: Number(rest[0]) };
   if (screen === 'tunnels') return { screen, id: rest[0] ?? null, gap: Number(asked.get('gap')) || null };
   const [id = null, tab = null] = rest;
-  return { screen: 'events', id, tab, view: asked.get('view'), source: asked.get('source') };
+  const [view, source, q] = [asked.get('view'), asked.get('source'), asked.get('q')];
+  return { screen: 'events', id, tab, view, source, q };
 }
 
 /** Formats a place as a hash. */
@@ -35,6 +44,7 @@ export function format(place: Place): string {
   const query = new URLSearchParams();
   if (place.view) query.set('view', place.view);
   if (place.source) query.set('source', place.source);
+  if (place.q) query.set('q', place.q);
   const asked = query.toString();
   return path.join('/') + (asked ? `?${asked}` : '');
 }
@@ -49,6 +59,16 @@ function decoded(part: string): string {
 
 type EventsPlace = Extract<Place, { screen: 'events' }>;
 
+/** The list of all events, none of which is shown. */
+export const allEvents: EventsPlace = {
+  screen: 'events',
+  id: null,
+  tab: null,
+  view: null,
+  source: null,
+  q: null,
+};
+
 class Route {
   place = $state.raw<Place>(parse(typeof location === 'undefined' ? '' : location.hash));
 
@@ -57,10 +77,9 @@ class Route {
     window.addEventListener('hashchange', () => (this.place = parse(location.hash)));
   }
 
-  /** The place on the events screen; on another screen, one without event, tab, view and source. */
+  /** The place on the events screen; on another screen, all events. */
   get events(): EventsPlace {
-    if (this.place.screen === 'events') return this.place;
-    return { screen: 'events', id: null, tab: null, view: null, source: null };
+    return this.place.screen === 'events' ? this.place : allEvents;
   }
 
   /** Goes to a place. With `quietly`, it replaces the history entry instead of adding one. */

@@ -30,6 +30,7 @@ export const SHORTCUTS: { title: string; lines: ShortcutLine[] }[] = [
       { keys: ['f'], does: 'Forward a skipped duplicate' },
       { keys: ['c'], does: 'Copy as curl' },
       { keys: ['Mod+f'], does: 'Find in the body' },
+      { keys: ['F3', 'Shift+F3'], does: 'Next match of the search, previous' },
     ],
   },
   {

@@ -1,6 +1,7 @@
 import { ask, api } from '../api/client';
 import { listEvents } from '../api/events';
 import type { Event, Stats, View } from '../api/shapes';
+import { term } from '../search/quote';
 import { soon } from './soon';
 import type { Came } from './world';
 
@@ -59,12 +60,13 @@ class InboxStats {
     this.now = (await ask(api.GET('/api/stats'))) as Stats;
   }
 
-  /** Reads the events of the last minute. */
-  async readRate(): Promise<void> {
-    const since = new Date(Date.now() - MINUTE).toISOString();
-    const { items } = await listEvents({ since }, { limit: 1_000 });
+  /** Reads the events of the last minute, and returns them. */
+  async readRate(): Promise<Event[]> {
+    const q = term('after', new Date(Date.now() - MINUTE).toISOString());
+    const { items } = await listEvents({ q }, { limit: 1_000 });
     this.#came = items.map(({ received_at, via }) => ({ at: Date.parse(received_at), via }));
-    this.#newest = items[0]?.seq ?? 0;
+    this.#newest = Math.max(this.#newest, items[0]?.seq ?? 0);
+    return items;
   }
 
   /** Counts a new event. */

@@ -1,6 +1,6 @@
 import type { Event } from '../api/shapes';
 
-type Handler = (event: Event) => void;
+type Handler = () => void;
 
 const handlers = new Map<string, Set<Handler>>();
 
@@ -15,7 +15,7 @@ export function onEvent(id: string, handler: Handler): () => void {
 }
 
 /** Calls the handlers that watch an event, or the event of which it is a duplicate. */
-export function notify(event: Event): void {
+export function notify(event: Pick<Event, 'id' | 'duplicate_of'>): void {
   const ids = event.duplicate_of ? [event.id, event.duplicate_of] : [event.id];
-  for (const id of ids) for (const handler of [...(handlers.get(id) ?? [])]) handler(event);
+  for (const id of ids) for (const handler of [...(handlers.get(id) ?? [])]) handler();
 }

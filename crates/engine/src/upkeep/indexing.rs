@@ -21,7 +21,7 @@ use crate::{
 const EVENTS: i64 = 256;
 
 /// How long it waits for more events, so that each step has several; and how soon it looks without being told.
-const GATHER: Duration = Duration::from_millis(250);
+const GATHER: Duration = Duration::from_millis(500);
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// Indexes until it is dropped.
@@ -41,6 +41,8 @@ struct Indexing {
     background: Background,
     /// Changes to events up to this number are noted in the inbox.
     noted: i64,
+    /// The notes whose changes the index has stored since.
+    stored: Vec<ChangeNote>,
 }
 
 impl Indexing {
@@ -51,7 +53,7 @@ impl Indexing {
             let path = base.data_dir.join("search.db");
             IndexError::Open { path, why: why.to_string() }
         })?;
-        Ok(Self { inbox, index, background, noted: 0 })
+        Ok(Self { inbox, index, background, noted: 0, stored: Vec::new() })
     }
 
     /// Indexes what comes, until the index itself fails: then it has to be opened anew.
@@ -85,15 +87,16 @@ impl Indexing {
             return Ok(true);
         }
         let up_to = last.min(done + EVENTS);
-        self.note(up_to, Vec::new()).await?;
-        let Unindexed { events, through } = self.inbox.unindexed(done, up_to).await?;
+        self.note(up_to).await?;
+        // What is noted is read first: a change that comes in between is then in the event, too, or noted again.
         let (changed, notes) = self.inbox.changed().await?;
+        let Unindexed { events, through } = self.inbox.unindexed(done, up_to).await?;
         if done == through && notes.is_empty() {
             let index = self.index.clone();
-            return Ok(self.on_background(move || index.tidy()).await?);
+            return self.on_background(move || index.tidy()).await;
         }
         self.store(done, through, events, changed, &notes).await?;
-        self.note(up_to, notes).await?;
+        self.stored = notes;
         Ok(true)
     }
 
@@ -121,9 +124,10 @@ impl Indexing {
         self.on_background(work).await
     }
 
-    async fn note(&mut self, up_to: i64, stored: Vec<ChangeNote>) -> Result<(), EngineError> {
-        if up_to > self.noted || !stored.is_empty() {
-            self.inbox.note_changes(up_to, stored).await?;
+    /// Has changes up to a number noted, and forgets those that the last step has stored: one commit a step.
+    async fn note(&mut self, up_to: i64) -> Result<(), EngineError> {
+        if up_to > self.noted || !self.stored.is_empty() {
+            self.inbox.note_changes(up_to, std::mem::take(&mut self.stored)).await?;
             self.noted = up_to;
         }
         Ok(())

@@ -4,7 +4,7 @@ import ShieldX from '@lucide/svelte/icons/shield-x';
 import TriangleAlert from '@lucide/svelte/icons/triangle-alert';
 
 import type { View } from '../../api/shapes';
-import { format } from '../../state/route.svelte';
+import { allEvents, format } from '../../state/route.svelte';
 
 /** The saved views, in order. */
 export const views = [
@@ -14,7 +14,7 @@ export const views = [
   { view: 'waiting', label: 'Waiting', icon: CirclePause },
 ] as const satisfies readonly { view: View; label: string; icon: unknown }[];
 
-/** Returns the link of a view or a source in the left pane; without either, the link to all events. */
-export function linkTo(of: { view?: View; source?: string } = {}): string {
-  return format({ screen: 'events', id: null, tab: null, view: of.view ?? null, source: of.source ?? null });
+/** Returns the link of a view, a source or a search in the left pane; without any, the link to all events. */
+export function linkTo(of: { view?: View; source?: string; q?: string } = {}): string {
+  return format({ ...allEvents, ...of });
 }

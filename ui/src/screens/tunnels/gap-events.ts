@@ -1,22 +1,20 @@
 import type { Gap } from '../../api/shapes';
-import type { Token } from '../../search/tokens';
+import { joined, term } from '../../search/quote';
 
 /** Returns the search that shows the events received during a gap, rounded to whole seconds. */
-export function eventsOf(gap: Pick<Gap, 'from' | 'until'>): Token[] {
-  const from = Math.floor(Date.parse(gap.from) / 1000) * 1000;
-  const until = gap.until === null ? null : Math.ceil(Date.parse(gap.until) / 1000) * 1000;
-  const tokens = [token('after', from)];
-  return until === null ? tokens : [...tokens, token('before', until)];
+export function eventsOf(gap: Pick<Gap, 'from' | 'until'>): string {
+  const after = term('after', moment(Math.floor(Date.parse(gap.from) / 1000)));
+  if (gap.until === null) return after;
+  return joined(after, term('before', moment(Math.ceil(Date.parse(gap.until) / 1000))));
 }
 
-function token(name: 'after' | 'before', at: number): Token {
-  return { name, value: local(at), start: 0, end: 0 };
-}
-
-/** Formats a moment in local time. */
-function local(at: number): string {
-  const date = new Date(at);
+/** Formats a moment, given in seconds, in local time with the offset to UTC. */
+function moment(seconds: number): string {
+  const date = new Date(seconds * 1000);
   const two = (n: number) => String(n).padStart(2, '0');
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-  return `${day}T${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  const offset = -date.getTimezoneOffset();
+  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map(two);
+  return `${day}T${time}${offset === 0 ? 'Z' : `${offset < 0 ? '-' : '+'}${hours}:${minutes}`}`;
 }

@@ -36,6 +36,6 @@ function isNowhere(event: KeyboardEvent): boolean {
 function back(): boolean | void {
   if (layout.form === 'narrow' && selection.id) return selection.show(null);
   if (document.activeElement?.closest('[data-pane="detail"]')) return void enterPane('list');
-  if (search.tokens.length > 0) return search.clear();
+  if (search.text) return search.clear();
   return false;
 }
