@@ -32,7 +32,7 @@ impl Number {
     /// Compares two numbers by their values.
     pub fn compare(&self, other: &Self) -> Ordering {
         let (one, other) = (self.parts(), other.parts());
-        let sign = |parts: &Parts| match (parts.digits.is_empty(), parts.negative) {
+        let signum = |parts: &Parts| match (parts.digits.is_empty(), parts.negative) {
             (true, _) => 0,
             (false, true) => -1,
             (false, false) => 1,

@@ -1787,7 +1787,7 @@ export interface components {
             /**
              * Format: int64
              * @description The number of the event down to which was searched, if the page ended before it was full because the search takes
-             *     long; null otherwise. The next page goes on there.
+             *     long; else left out. The next page goes on there.
              */
             searched_to: number | null;
         };
