@@ -16,6 +16,8 @@ use crate::NotKept;
 const CHANNEL_LIMITS: &str = "Whoever knows its URL can read what is sent to it; it rewrites JSON, so signatures can't \
      verify; and it stores nothing while nobody listens";
 
+const OWN_SERVER: &str = "use the address of your own server, such as http://localhost:3000";
+
 /// Why the engine could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -231,9 +233,7 @@ impl Explain for EngineError {
             Self::OnlyChannel(_) => Some(
                 "add a tunnel to a relay, install cloudflared, or accept the channel".to_owned(),
             ),
-            Self::OwnAddress(_) => {
-                Some("use the address of your own server, such as http://localhost:3000".to_owned())
-            }
+            Self::OwnAddress(_) => Some(OWN_SERVER.to_owned()),
             Self::NoTargets(_) => {
                 Some("name one with --to URL, or add one: `hookmitt target add SLUG URL`".to_owned())
             }

@@ -7,21 +7,26 @@ use rusqlite::{Connection, Row, types::ValueRef};
 
 use crate::{InboxError, dictionary, form};
 
-/// Selects the header lines, the dictionary, and whether they are packed. More columns may follow.
-const HEADERS: &str = "SELECT coalesce(r.headers, p.headers, e.headers), p.dictionary,
+/// The columns for the header lines of an event `e`, the dictionary, and whether they are packed.
+pub(crate) const HEADERS: &str = "coalesce(r.headers, p.headers, e.headers), p.dictionary,
     r.seq IS NULL AND p.seq IS NOT NULL";
 
-const FROM: &str = "FROM event e LEFT JOIN raw r ON r.seq = e.seq LEFT JOIN packed p ON p.seq = e.seq
-    WHERE e.seq = ?1";
+/// How many columns those are.
+pub(crate) const WIDTH: usize = 3;
+
+/// The tables that [`HEADERS`] needs beside `event e`.
+pub(crate) const TABLES: &str = "LEFT JOIN raw r ON r.seq = e.seq LEFT JOIN packed p ON p.seq = e.seq";
 
 /// Returns the header lines and the body of an event.
 pub(crate) fn read(db: &Connection, seq: i64) -> Result<(HeaderLines, Bytes), InboxError> {
-    let sql = format!("{HEADERS}, coalesce(r.body, p.body, e.body), e.size {FROM}");
+    let sql = format!(
+        "SELECT {HEADERS}, coalesce(r.body, p.body, e.body), e.size FROM event e {TABLES} WHERE e.seq = ?1"
+    );
     let mut select = db.prepare_cached(&sql)?;
     let mut found = select.query([seq])?;
     let row = found.next()?.ok_or_else(|| InboxError::UnknownEvent(format!("#{seq}")))?;
-    let (headers, body) = (header_lines(bytes(db, row, 0)?)?, bytes(db, row, 3)?);
-    if row.get::<_, usize>(4)? != body.len() {
+    let (headers, body) = (headers_at(db, row, 0)?, bytes(db, row, 0, WIDTH)?);
+    if row.get::<_, usize>(WIDTH + 1)? != body.len() {
         return Err(InboxError::Damaged(format!(
             "the body of event #{seq} has another length than it came with"
         )));
@@ -31,21 +36,27 @@ pub(crate) fn read(db: &Connection, seq: i64) -> Result<(HeaderLines, Bytes), In
 
 /// Returns the header lines of an event. Its body isn't read.
 pub(crate) fn headers(db: &Connection, seq: i64) -> Result<HeaderLines, InboxError> {
-    let mut select = db.prepare_cached(&format!("{HEADERS} {FROM}"))?;
+    let sql = format!("SELECT {HEADERS} FROM event e {TABLES} WHERE e.seq = ?1");
+    let mut select = db.prepare_cached(&sql)?;
     let mut found = select.query([seq])?;
     let row = found.next()?.ok_or_else(|| InboxError::UnknownEvent(format!("#{seq}")))?;
-    header_lines(bytes(db, row, 0)?)
+    headers_at(db, row, 0)
 }
 
-/// Returns the bytes of a column of a row that begins with [`HEADERS`].
-fn bytes(db: &Connection, row: &Row<'_>, column: usize) -> Result<Vec<u8>, InboxError> {
+/// Reads header lines from a row in which [`HEADERS`] begin with the column `first`.
+pub(crate) fn headers_at(db: &Connection, row: &Row<'_>, first: usize) -> Result<HeaderLines, InboxError> {
+    header_lines(bytes(db, row, first, first)?)
+}
+
+/// Returns the bytes of a column of a row in which [`HEADERS`] begin with the column `first`.
+fn bytes(db: &Connection, row: &Row<'_>, first: usize, column: usize) -> Result<Vec<u8>, InboxError> {
     let ValueRef::Blob(stored) = row.get_ref(column)? else {
         return Err(InboxError::Damaged("the bytes of an event are missing".to_owned()));
     };
-    if !row.get::<_, bool>(2)? {
+    if !row.get::<_, bool>(first + 2)? {
         return Ok(stored.to_vec());
     }
-    let dictionary: Option<i64> = row.get(1)?;
+    let dictionary: Option<i64> = row.get(first + 1)?;
     form::bytes(stored, dictionary.map(|id| dictionary::prepared(db, id)).transpose()?)
 }
 

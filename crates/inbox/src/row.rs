@@ -5,7 +5,8 @@ use hookmitt_event::{EventId, EventStatus};
 use rusqlite::{Connection, Row, ToSql};
 
 use crate::{
-    InboxError, content,
+    InboxError,
+    content::{HEADERS, TABLES, WIDTH, headers_at},
     deliveries::STATUS_RANK,
     events::{COLUMNS, NEXT, read},
     glance::Listed,
@@ -18,13 +19,13 @@ pub(crate) fn select() -> String {
 }
 
 /// The index of the first of the columns that [`select_with`] adds.
-pub(crate) const ADDED: usize = NEXT + 1;
+pub(crate) const ADDED: usize = NEXT + 1 + WIDTH;
 
 /// Like [`select`], with more columns: `, a, b`.
 pub(crate) fn select_with(more: &str) -> String {
     format!(
-        "SELECT {COLUMNS}, (SELECT min({STATUS_RANK}) FROM delivery WHERE event = e.seq){more}
-        FROM event e JOIN source s ON s.id = e.source"
+        "SELECT {COLUMNS}, (SELECT min({STATUS_RANK}) FROM delivery WHERE event = e.seq), {HEADERS}{more}
+        FROM event e JOIN source s ON s.id = e.source {TABLES}"
     )
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn listed(db: &Connection, row: &Row<'_>) -> Result<Listed, InboxErro
     let rank: Option<usize> = row.get(NEXT)?;
     let status = rank.map_or(Some(EventStatus::Captured), |rank| Some(EventStatus::ALL.get(rank)?.0));
     let status = status.ok_or_else(|| rows::corrupt(NEXT, "status"))?;
-    let headers = content::headers(db, row.get(0)?)?;
+    let headers = headers_at(db, row, NEXT + 1)?;
     Ok(Listed { event: read(row, (headers, Bytes::new()))?, status, glance: None })
 }
 
