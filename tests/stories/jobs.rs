@@ -107,8 +107,8 @@ async fn many_events_are_changed_at_the_command_line_only_if_that_is_meant() {
     let ran = run(dir, &["delete", "--where", "order", "--yes"]).await.exits(0);
     assert_eq!((ran.out.as_slice(), ran.err.trim()), (&b""[..], "101 events deleted"));
 
-    let undone =
-        run(dir, &["delete", "--undo", "--where", "is:deleted order", "--json"]).await.exits(0).json();
+    let undo = ["delete", "--undo", "--where", "is:deleted order", "--yes", "--json"];
+    let undone = run(dir, &undo).await.exits(0).json();
     assert_eq!((undone.len(), &undone[0]["kind"], &undone[0]["done"]), (1, &json!("restore"), &json!(101)));
     let none = run(dir, &["retry", "--where", "nothing is called so"]).await.exits(0);
     assert_eq!(none.err.trim(), "0 events retried");

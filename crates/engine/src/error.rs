@@ -219,18 +219,16 @@ impl Explain for EngineError {
             Self::UnknownScheme(_) => Some("a provider's id selects its usual scheme".to_owned()),
             Self::UnknownDevice(_) => Some("`hookmitt tunnel devices` lists them".to_owned()),
             Self::Tunnel(error) => error.hint(),
-            Self::NoRelayToken => {
-                Some("create one at the relay: `hookmitt relay token create`".to_owned())
-            }
+            Self::NoRelayToken => Some("create one at the relay: `hookmitt relay token create`".to_owned()),
             Self::TakesPart(_) => Some("see `hookmitt tunnel list`".to_owned()),
             Self::Detour(error) => error.hint(),
             Self::NoChannelUrl => {
                 Some("such as https://smee.io/aBcDeF123; https://smee.io/new creates one".to_owned())
             }
             Self::NoTunnelSource => Some("`hookmitt source list` shows them".to_owned()),
-            Self::OnlyChannel(_) => Some(
-                "add a tunnel to a relay, install cloudflared, or accept the channel".to_owned(),
-            ),
+            Self::OnlyChannel(_) => {
+                Some("add a tunnel to a relay, install cloudflared, or accept the channel".to_owned())
+            }
             Self::OwnAddress(_) => {
                 Some("use the address of your own server, such as http://localhost:3000".to_owned())
             }
@@ -238,14 +236,11 @@ impl Explain for EngineError {
                 Some("name one with --to URL, or add one: `hookmitt target add SLUG URL`".to_owned())
             }
             Self::OwnSignature { .. } => Some("export the original; `hookmitt show` names it".to_owned()),
-            Self::RedactionMissing => Some(
-                "`--raw` exports the exact bytes, secrets included: share the file only with people you trust"
-                    .to_owned(),
-            ),
+            Self::RedactionMissing => Some(HAS_SECRETS.to_owned()),
             Self::Deleted(seq) => Some(format!("`hookmitt delete --undo '#{seq}'` restores it")),
-            Self::DeliversNoSecret(_) => Some(
-                "Asana's and Notion's first requests do; `hookmitt events` marks them".to_owned(),
-            ),
+            Self::DeliversNoSecret(_) => {
+                Some("Asana's and Notion's first requests do; `hookmitt events` marks them".to_owned())
+            }
             Self::NothingToConfirm(_) => Some("Amazon SNS's SubscriptionConfirmation does".to_owned()),
             Self::NotGenuine(_) => Some("`hookmitt verify ID` says what is missing".to_owned()),
             Self::ConfirmUrl(_) => Some("check it first: it may be forged".to_owned()),
@@ -254,6 +249,9 @@ impl Explain for EngineError {
         }
     }
 }
+
+const HAS_SECRETS: &str =
+    "`--raw` exports the exact bytes, secrets included: share the file only with people you trust";
 
 fn one_of(names: &[&str]) -> String {
     format!("one of {}", names.join(", "))

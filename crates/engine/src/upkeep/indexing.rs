@@ -90,7 +90,7 @@ impl Indexing {
         let (changed, notes) = self.inbox.changed().await?;
         if done == through && notes.is_empty() {
             let index = self.index.clone();
-            return Ok(self.on_background(move || index.tidy()).await?);
+            return self.on_background(move || index.tidy()).await;
         }
         self.store(done, through, events, changed, &notes).await?;
         self.note(up_to, notes).await?;
