@@ -35,8 +35,8 @@ impl Inbox {
     }
 }
 
-/// Deletes an event at a moment, or restores it, without an entry in the audit trail. Returns the targets of the deliveries that this changed, or `None` if
-/// the event is as wanted or unknown.
+/// Deletes an event at a moment, or restores it, without an entry in the audit trail. Returns the targets of the
+/// deliveries that this changed, or `None` if the event is as wanted or unknown.
 pub(crate) fn set_deleted(
     batch: &mut Batch<'_>,
     id: EventId,

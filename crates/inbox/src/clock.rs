@@ -11,8 +11,8 @@ use crate::{
 
 impl Inbox {
     /// Stores the reading of the inbox's clock for the next process that opens the inbox, and removes what has become
-    /// too old for the audit trail or the refusals. The process that delivers
-    /// does this every half minute, and when it ends.
+    /// too old for the audit trail or the refusals. The process that delivers does this every half minute, and when it
+    /// ends.
     ///
     /// # Errors
     /// Fails if SQLite does.
