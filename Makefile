@@ -1,6 +1,6 @@
 # A recipe is a script or a few short commands. ARGS is passed to the last command: make test ARGS=forged
 .DEFAULT_GOAL := help
-.PHONY: help setup run ui bundle test screenshots lint bench bench-relay bench-explain bench-ui fuzz fmt clean
+.PHONY: help setup run ui bundle test screenshots lint bench bench-relay bench-inbox bench-explain bench-ui fuzz fmt clean
 
 ENV := . "$${TOOLS_DIR:-.tools}/env.sh" &&
 
@@ -34,6 +34,10 @@ bench: ## Measure capture, start-up and signatures; JSON in target/bench
 bench-relay: ## Measure a relay and its tunnels; ARGS=catch-up for a part; JSON in target/bench
 	@scripts/setup.sh --for core
 	@$(ENV) cargo build --release -p hookmitt-cli && cargo bench -p hookmitt-stories --bench speed -- --relay $(ARGS)
+
+bench-inbox: ## Measure inboxes of up to 1,000,000 events; ARGS="10000 lists" for a size or part; JSON in target/bench
+	@scripts/setup.sh --for core
+	@$(ENV) cargo build --release -p hookmitt-cli && cargo bench -p hookmitt-stories --bench speed -- --inbox $(ARGS)
 
 bench-explain: ## Spoil signed requests with real software; print which causes were found, JSON in target/bench
 	@scripts/setup.sh --for test

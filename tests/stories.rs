@@ -8,6 +8,7 @@ mod stories {
     mod api_live;
     mod api_manage;
     mod api_page;
+    mod audit;
     mod bad_input;
     mod capture;
     mod capture_answer;
@@ -45,6 +46,9 @@ mod stories {
     mod handshake_rows;
     mod handshakes;
     mod head_requests;
+    mod inbox_maker;
+    mod jobs;
+    mod keeping;
     mod keychain;
     mod layers;
     mod limits;
@@ -57,12 +61,14 @@ mod stories {
     mod named;
     mod order;
     mod own_scheme;
+    mod packing;
     mod pages;
     #[cfg(target_os = "linux")] // lists processes in /proc
     mod planted;
     mod provider_found;
     mod providers;
     mod readme;
+    mod refusals;
     mod relay;
     mod relay_acme;
     mod relay_beside;
@@ -84,6 +90,7 @@ mod stories {
     mod respond;
     mod respond_relay;
     mod scripts;
+    mod searches;
     mod second_try;
     mod send;
     mod source_params;
@@ -106,6 +113,7 @@ mod stories {
     mod threats_single_use;
     mod threats_trust;
     mod threats_wire;
+    mod trash;
     mod tunnel;
     mod tunnel_announce;
     mod tunnel_away;

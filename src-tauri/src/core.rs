@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
-use hookmitt_api::{BoxBody, Door, Host, HostOptions, StartError};
+use hookmitt_api::{Actor, BoxBody, Door, Host, HostOptions, StartError};
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
@@ -91,7 +91,7 @@ impl Core {
             Err(silent) => Err(silent),
         };
         let (door, host) = match door {
-            Ok(opened) => opened,
+            Ok((door, host)) => (door.used_by(Actor::Window), host),
             Err(error) => {
                 tracing::warn!(%error, "can't capture");
                 self.state.send_replace(State::Failed(Failure::from(&error)));

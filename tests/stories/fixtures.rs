@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use hookmitt_stories::{App, LocalServer, exchange, parse_reply, post};
+use hookmitt_stories::{App, LocalServer, Stored, exchange, parse_reply, post};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestCaseError, TestRunner},
@@ -133,9 +133,7 @@ fn what_is_exported_raw_and_imported_elsewhere_is_the_same_request() {
 
 /// Returns the header lines as they are stored: the bytes from the wire.
 fn wire(app: &App, id: &str) -> Vec<u8> {
-    let db = rusqlite::Connection::open(app.folder.path().join("inbox.db")).unwrap();
-    let id = hex::decode(id.replace('-', "")).unwrap();
-    db.query_row("SELECT headers FROM event WHERE id = ?1", [id], |row| row.get(0)).unwrap()
+    Stored::open(app.folder.path()).headers(id).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

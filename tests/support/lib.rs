@@ -10,6 +10,7 @@ mod deliveries;
 #[cfg(target_os = "linux")]
 mod desk;
 mod fake_clock;
+mod inbox_maker;
 mod live;
 mod load;
 mod local_server;
@@ -47,6 +48,7 @@ pub use deliveries::Down;
 #[cfg(target_os = "linux")]
 pub use desk::{Desk, binary};
 pub use fake_clock::{CLOCK_STEPS, FakeClock};
+pub use inbox_maker::{ABSENT_WORD, COMMON_WORD, Filled, Plan, RARE_WORD, Sizes, fill_inbox};
 pub use live::Live;
 pub use load::{Acknowledged, Load};
 pub use local_server::{Answer, LocalServer, Seen};

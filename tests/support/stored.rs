@@ -1,6 +1,6 @@
 //! What an inbox file contains, read by SQLite itself and not by the code under test.
 
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, io::Read as _, path::Path};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use sha2::{Digest as _, Sha256};
@@ -21,21 +21,26 @@ impl Stored {
 
     /// Returns the SHA-256 of the body of an event in hex, or `None` if there is no event with this id.
     pub fn sha256(&self, event: &str) -> Option<String> {
-        const SQL: &str = "SELECT body FROM event WHERE id = ?1";
+        self.content("body", event).map(|body| hex::encode(Sha256::digest(body)))
+    }
+
+    /// Returns the header lines of an event as they came, or `None` if there is no event with this id.
+    pub fn headers(&self, event: &str) -> Option<Vec<u8>> {
+        self.content("headers", event)
+    }
+
+    fn content(&self, column: &str, event: &str) -> Option<Vec<u8>> {
         let id = uuid::Uuid::parse_str(event).expect("an event id");
-        let mut select = self.db.prepare_cached(SQL).expect("a statement");
-        let hash = |row: &rusqlite::Row<'_>| {
-            let body = row.get_ref(0)?.as_blob().expect("bytes");
-            Ok(hex::encode(Sha256::digest(body)))
-        };
-        select.query_row([id.as_bytes().as_slice()], hash).optional().expect("an answer")
+        let sql = format!("{} WHERE e.id = ?1", select(column));
+        let mut select = self.db.prepare_cached(&sql).expect("a statement");
+        select.query_row([id.as_bytes().as_slice()], whole).optional().expect("an answer")
     }
 
     /// Returns the bodies of all events, in the order in which they were stored.
     pub fn bodies(&self) -> Vec<String> {
-        let mut select = self.db.prepare("SELECT body FROM event ORDER BY seq").expect("a statement");
-        let body = |row: &rusqlite::Row<'_>| row.get::<_, Vec<u8>>(0);
-        let bodies = select.query_map([], body).expect("an answer");
+        let sql = format!("{} ORDER BY e.seq", select("body"));
+        let mut select = self.db.prepare(&sql).expect("a statement");
+        let bodies = select.query_map([], whole).expect("an answer");
         bodies.map(|body| String::from_utf8_lossy(&body.expect("a row")).into_owned()).collect()
     }
 
@@ -60,5 +65,32 @@ impl Stored {
     /// Runs SQLite's own check of the file. Returns `ok`, or the first fault.
     pub fn check(&self) -> String {
         self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).expect("an answer")
+    }
+}
+
+/// Returns the query for where the header lines or bodies of events are: in `raw`, in `packed` with its dictionary, or in
+/// the rows of events.
+fn select(column: &str) -> String {
+    format!(
+        "SELECT r.{column}, p.{column}, d.data, e.{column} FROM event e LEFT JOIN raw r ON r.seq = e.seq
+        LEFT JOIN packed p ON p.seq = e.seq LEFT JOIN dictionary d ON d.id = p.dictionary"
+    )
+}
+
+/// Returns the bytes of a row of [`select`] as they came.
+fn whole(row: &rusqlite::Row<'_>) -> rusqlite::Result<Vec<u8>> {
+    if let Some(raw) = row.get(0)? {
+        return Ok(raw);
+    }
+    let (packed, dictionary): (Option<Vec<u8>>, Option<Vec<u8>>) = (row.get(1)?, row.get(2)?);
+    match packed.as_ref().and_then(|packed| packed.split_first()) {
+        None => row.get(3),
+        Some((0, bytes)) => Ok(bytes.to_vec()),
+        Some((_, frame)) => {
+            let mut bytes = Vec::new();
+            let zstd = zstd::stream::read::Decoder::with_dictionary(frame, &dictionary.unwrap_or_default());
+            zstd.and_then(|mut zstd| zstd.read_to_end(&mut bytes)).expect("a frame");
+            Ok(bytes)
+        }
     }
 }

@@ -10,6 +10,7 @@ import './stories/first_run.mjs';
 import './stories/handshake.mjs';
 import './stories/host.mjs';
 import './stories/hostile.mjs';
+import './stories/jobs.mjs';
 import './stories/keyboard.mjs';
 import './stories/live.mjs';
 import './stories/look.mjs';

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{AttemptLine, Edit, Engine, Replay, Replayed, Retried, StoppedCount};
+use hookmitt_engine::{AttemptLine, Edit, Engine, JobKind, Replay, Replayed, Retried, StoppedCount, Which};
 use hookmitt_event::{DeliveryId, Slug};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,7 @@ use crate::{
     Problem,
     events::{Items, named},
     input::{Body, Path},
+    jobs::{AT_ONCE, Begun, NowOrJob, all_named, begun},
 };
 
 /// The deliveries of a replay.
@@ -97,6 +98,9 @@ pub(crate) struct Many {
     /// beginning of its id, `#12`, `last` or `last~2`.
     #[serde(default)]
     events: Vec<String>,
+    /// Retry the failed, dead and skipped deliveries of the events that this search finds.
+    #[serde(default)]
+    q: Option<String>,
     /// Retry the deliveries that used up their attempts.
     #[serde(default)]
     dead_letter: bool,
@@ -114,28 +118,37 @@ pub(crate) struct Many {
 /// Which deliveries a request asks for.
 enum Asked<'a> {
     Events(&'a [String]),
+    Search(&'a str),
     Dead(Option<&'a Slug>, bool),
     Withheld(&'a Slug, &'a str),
 }
 
-/// The maximum number of events that are named in one request.
-const MOST_EVENTS: usize = 1_000;
-
 impl Many {
     fn asked(&self) -> Result<Asked<'_>, Problem> {
+        if let Self {
+            events,
+            dead_letter: false,
+            failed: false,
+            withheld_host: None,
+            source: None,
+            q: Some(q),
+        } = self
+            && events.is_empty()
+        {
+            return Ok(Asked::Search(q));
+        }
         match (self.events.as_slice(), self.dead_letter, &self.withheld_host, &self.source) {
+            _ if self.q.is_some() => {
+                Err(Problem::bad_input("a search can't be combined", "send {\"q\": \"…\"} alone"))
+            }
             ([], true, None, source) => Ok(Asked::Dead(source.as_ref(), self.failed)),
             ([], false, Some(host), Some(source)) if !self.failed => Ok(Asked::Withheld(source, host)),
             ([], false, Some(_), None) => {
                 Err(Problem::bad_input("the source is missing", "also send the source that withheld it"))
             }
-            (events @ [_, ..], false, None, None) if !self.failed => match events.len() {
-                ..=MOST_EVENTS => Ok(Asked::Events(events)),
-                _ => Err(Problem::bad_input("too many events", "name at most 1000")),
-            },
+            (events @ [_, ..], false, None, None) if !self.failed => Ok(Asked::Events(events)),
             _ => {
-                let hint =
-                    "send {\"events\": […]}, {\"dead_letter\": true}, or a source and its withheld_host";
+                let hint = "send {\"events\": […]}, {\"q\": \"…\"}, {\"dead_letter\": true}, or a source and its withheld_host";
                 Err(Problem::bad_input("it isn't clear what to retry", hint))
             }
         }
@@ -143,19 +156,21 @@ impl Many {
 }
 
 /// Retries deliveries of many events, and says which can't be sent: those of the named events, all dead letters of one
-/// source or of all sources, or the events that a source withheld because of the host name that was called.
-#[utoipa::path(post, operation_id = "retry_many", path = "/api/retry", request_body = Many, responses((status = 200, body = Retried), (status = 400, body = Problem), (status = 404, body = Problem)))]
+/// source or of all sources, or the events that a source withheld because of the host name that was called. More than ten
+/// named events, or those of a search, become a job.
+#[utoipa::path(post, operation_id = "retry_many", path = "/api/retry", request_body = Many, responses((status = 200, body = Retried), (status = 202, body = Begun), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn retry_many(
     State(engine): State<Arc<Engine>>,
     Body(many): Body<Many>,
-) -> Result<Json<Retried>, Problem> {
+) -> Result<NowOrJob<Retried>, Problem> {
     let asked = many.asked()?;
     engine.deliver_if_alone().await?;
-    Ok(Json(match asked {
+    Ok(NowOrJob::Now(match asked {
+        Asked::Search(q) => return begun(&engine, JobKind::Retry, Which::Search(q.to_owned())).await,
         Asked::Events(names) => {
-            let mut ids = Vec::with_capacity(names.len());
-            for name in names {
-                ids.push(named(&engine, name).await?); // all of them, before any is retried
+            let ids = all_named(&engine, names).await?;
+            if ids.len() > AT_ONCE {
+                return begun(&engine, JobKind::Retry, Which::Events(ids)).await;
             }
             engine.retries.events(&ids).await?
         }

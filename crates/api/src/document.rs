@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 /// Fields that an answer may leave out. The document lists every other field of an answer as required; a field without
 /// a value is null.
-const ASKED_FOR: [&str; 7] = [
+const ASKED_FOR: [&str; 8] = [
+    "deleted_by",
     "deliveries",
     "forwarded",
     "glance",

@@ -6,13 +6,14 @@ use std::{path::Path, sync::Arc, time::Duration};
 use axum::Router;
 use bytes::Bytes;
 use hookmitt_engine::{Engine, Resources};
+use hookmitt_event::Actor;
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio_util::task::AbortOnDropHandle;
 use tower::ServiceExt as _;
 
-use crate::{StartError, router, session::Sessions, socket};
+use crate::{StartError, origin, router, session::Sessions, socket};
 
 /// The body of an answer, received piece by piece.
 pub type BoxBody =
@@ -23,7 +24,11 @@ const SILENCE: Duration = Duration::from_secs(5);
 
 /// Access to the management API of a data directory.
 #[derive(Clone, Debug)]
-pub struct Door(Way);
+pub struct Door {
+    way: Way,
+    /// Who uses it.
+    actor: Actor,
+}
 
 #[derive(Clone, Debug)]
 enum Way {
@@ -52,7 +57,7 @@ impl Door {
         if socket::connect(data_dir).await.is_err() {
             return Ok(None);
         }
-        let door = Self(Way::Attached(data_dir.into()));
+        let door = Self::by(Way::Attached(data_dir.into()));
         let ask = http::Request::get("/healthz").body(Bytes::new()).unwrap_or_default();
         match tokio::time::timeout(SILENCE, door.call(ask)).await {
             Ok(Ok(_)) => Ok(Some(door)),
@@ -62,20 +67,36 @@ impl Door {
     }
 
     pub(crate) fn inside(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Self {
-        Self(Way::Inside(router::private(Arc::clone(&engine), sessions), engine))
+        Self::by(Way::Inside(router::private(Arc::clone(&engine), sessions), engine))
+    }
+
+    /// A door for commands.
+    const fn by(way: Way) -> Self {
+        Self { way, actor: Actor::Cli }
+    }
+
+    /// Returns the same door for somebody else than a command: what they do is put down to them.
+    #[must_use]
+    pub fn used_by(self, actor: Actor) -> Self {
+        Self { actor, ..self }
     }
 
     /// Returns whether another process answers the calls.
     pub fn is_attached(&self) -> bool {
-        matches!(self.0, Way::Attached(_))
+        matches!(self.way, Way::Attached(_))
     }
 
     /// Calls the API. The answer's body arrives as it is produced; a stream's body may never end.
     ///
     /// # Errors
     /// Fails with [`StartError::Unreachable`] if the other process is gone.
-    pub async fn call(&self, request: http::Request<Bytes>) -> Result<http::Response<BoxBody>, StartError> {
-        match &self.0 {
+    pub async fn call(
+        &self,
+        mut request: http::Request<Bytes>,
+    ) -> Result<http::Response<BoxBody>, StartError> {
+        let actor = http::HeaderValue::from_static(self.actor.as_str());
+        request.headers_mut().insert(origin::ACTOR, actor);
+        match &self.way {
             Way::Attached(data_dir) => over_socket(data_dir, request).await,
             Way::Inside(router, _) => {
                 let request = request.map(axum::body::Body::from);
@@ -88,7 +109,7 @@ impl Door {
 
     /// Stops the engine if it runs in this process. Attempts in flight are finished first.
     pub async fn close(self) {
-        if let Way::Inside(_, engine) = self.0 {
+        if let Way::Inside(_, engine) = self.way {
             engine.stop().await;
         }
     }

@@ -1,8 +1,8 @@
 //! Events, as the API and the command line print them.
 
 use hookmitt_event::{
-    Cause, Delivery, Event, EventId, EventStatus, Glance, HandshakeAnswer, HandshakeOffer, HeaderLines,
-    HttpVersion, SenderAnswer, Slug, Timestamp, Verdict, Via,
+    Actor, Cause, Delivery, Event, EventId, EventStatus, Glance, HandshakeAnswer, HandshakeOffer,
+    HeaderLines, HttpVersion, SenderAnswer, Slug, Tag, Timestamp, Verdict, Via,
 };
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +77,18 @@ pub struct EventJson {
     /// When the event was moved to the bin.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub deleted_at: Option<Timestamp>,
+    /// Who moved the event to the bin. Present only in the list of the bin, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_by: Option<Actor>,
+    /// Whether a person pinned the event, so that retention keeps it.
+    #[serde(default)]
+    pub pinned: bool,
+    /// The tags that people gave to the event, sorted.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    pub tags: Vec<Tag>,
+    /// What a person noted about the event.
+    pub note: Option<String>,
     /// The most important state among the event's deliveries.
     pub status: EventStatus,
     /// The header lines that a relay's trusted proxy added, in the form of `headers`. Present only if a single event is
@@ -144,6 +156,10 @@ impl EventJson {
             parent: event.parent,
             handshake: event.handshake.clone(),
             deleted_at: event.deleted_at,
+            deleted_by: None,
+            pinned: event.pinned,
+            tags: event.tags.clone(),
+            note: event.note.clone(),
             status,
             forwarded: event.forwarded.clone(),
             deliveries: None,

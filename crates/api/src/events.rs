@@ -22,7 +22,8 @@ pub(crate) struct EventPage {
     /// The cursor of the next page; null on the last page.
     next_cursor: Option<String>,
     /// The number of the event down to which was searched, if the page ended before it was full because the search takes
-    /// long; null otherwise. The next page goes on there.
+    /// long; else left out. The next page goes on there.
+    #[serde(skip_serializing_if = "Option::is_none")]
     searched_to: Option<i64>,
 }
 
@@ -154,7 +155,7 @@ pub(crate) async fn delete(
     Path(id): Path<String>,
 ) -> Result<Json<Deleted>, Problem> {
     let id = named(&engine, &id).await?;
-    let ended = engine.set_deleted(id, true).await?;
+    let ended = engine.trash.set_deleted(id, true).await?;
     Ok(Json(Deleted { id, ended }))
 }
 
@@ -165,7 +166,7 @@ pub(crate) async fn restore(
     Path(id): Path<String>,
 ) -> Result<Json<EventJson>, Problem> {
     let id = named(&engine, &id).await?;
-    engine.set_deleted(id, false).await?;
+    engine.trash.set_deleted(id, false).await?;
     shown(&engine, id).await
 }
 

@@ -10,7 +10,7 @@ use axum::{
     middleware::{self, Next},
     response::Response,
 };
-use hookmitt_event::Timestamp;
+use hookmitt_event::{Actor, Timestamp};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
@@ -63,14 +63,14 @@ impl Gate {
         None
     }
 
-    fn stranger(&self, request: &Request) -> Option<Problem> {
-        let headers = request.headers();
+    /// Returns whose token a request has, or the error for a request without one. Some routes need none.
+    fn caller(&self, request: &Request) -> Result<Actor, Problem> {
         let open = matches!(request.uri().path(), "/healthz" | "/api/session");
-        if open || self.has_token(headers) {
-            return None;
-        }
+        let caller = self.owner_of_token(request.headers()).or(open.then_some(Actor::Page));
         let hint = "send `Authorization: Bearer` with the token from the token file in the data directory";
-        Some(Problem::new(StatusCode::UNAUTHORIZED, "bad-token", "the token is missing or wrong", hint))
+        caller.ok_or_else(|| {
+            Problem::new(StatusCode::UNAUTHORIZED, "bad-token", "the token is missing or wrong", hint)
+        })
     }
 
     fn is_our_host(&self, headers: &HeaderMap) -> bool {
@@ -86,14 +86,17 @@ impl Gate {
         })
     }
 
-    fn has_token(&self, headers: &HeaderMap) -> bool {
-        let line = headers.get(header::AUTHORIZATION).and_then(|line| line.to_str().ok());
-        let given = line.and_then(|line| line.split_once(' '));
-        given.is_some_and(|(kind, given)| {
-            let given = given.trim();
-            let main = bool::from(given.as_bytes().ct_eq(self.token.as_bytes()));
-            kind.eq_ignore_ascii_case("bearer") && (main || self.sessions.hold(given, Timestamp::now()))
-        })
+    /// The API's own token is a program's; a session's is the page's.
+    fn owner_of_token(&self, headers: &HeaderMap) -> Option<Actor> {
+        let (kind, given) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+        if !kind.eq_ignore_ascii_case("bearer") {
+            return None;
+        }
+        let given = given.trim();
+        if bool::from(given.as_bytes().ct_eq(self.token.as_bytes())) {
+            return Some(Actor::Api);
+        }
+        self.sessions.hold(given, Timestamp::now()).then_some(Actor::Page)
     }
 }
 
@@ -113,9 +116,8 @@ async fn check_origin(State(gate): State<Arc<Gate>>, request: Request, next: Nex
     }
 }
 
-async fn check_token(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Gated {
-    match gate.stranger(&request) {
-        Some(problem) => Err(problem),
-        None => Ok(next.run(request).await),
-    }
+async fn check_token(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Gated {
+    let caller = gate.caller(&request)?;
+    request.extensions_mut().insert(caller);
+    Ok(next.run(request).await)
 }

@@ -5,8 +5,7 @@ use std::{
     time::Duration,
 };
 
-use hookmitt_catch::Refusal;
-use hookmitt_engine::{Change, Engine, EventRef, GapView, InboxError, Listed};
+use hookmitt_engine::{Change, Engine, EventRef, GapView, InboxError, Listed, Refused};
 use hookmitt_event::{EventId, Glance};
 use tokio::{
     sync::broadcast::{
@@ -47,9 +46,11 @@ pub(crate) struct Told {
     /// Whether sources, secrets or targets changed.
     pub(crate) config: bool,
     /// The requests that were refused.
-    pub(crate) refused: Vec<Refusal>,
+    pub(crate) refused: Vec<Refused>,
     /// The ids of the tunnels that changed.
     pub(crate) tunnels: BTreeSet<i64>,
+    /// The numbers of the jobs that changed.
+    pub(crate) jobs: BTreeSet<i64>,
     /// The gaps that ended.
     pub(crate) gaps: Vec<GapView>,
     /// How many changes were missed because they came too fast.
@@ -104,9 +105,11 @@ impl Glances {
             Ok(Change::Stored(_)) => {} // new events are read every time anyway
             Ok(Change::Delivery(id)) => drop(self.named.insert(id.event)),
             Ok(Change::Event(id)) => drop(self.named.insert(id)),
+            Ok(Change::Many(events)) => self.told.missed += events,
             Ok(Change::Config) => (self.told.config, self.any) = (true, true),
-            Ok(Change::Refused(refusal)) => self.told.refused.push(refusal),
+            Ok(Change::Refused(refused)) => self.told.refused.push(*refused),
             Ok(Change::Tunnel(id)) => drop(self.told.tunnels.insert(id)),
+            Ok(Change::Job(id)) => drop(self.told.jobs.insert(id)),
             Ok(Change::Gap(gap)) => self.told.gaps.push(*gap),
             Err(RecvError::Lagged(missed)) => {
                 self.any = true;

@@ -3,6 +3,8 @@
 //! The same routes serve all of them: over TCP behind the token, Host and Origin checks of [`Gate`], over a private
 //! socket in the data directory, or inside the process.
 
+mod audit;
+mod bin;
 mod bytes;
 mod deliveries;
 mod delivery_json;
@@ -17,14 +19,20 @@ mod glances;
 mod handshakes;
 mod host;
 mod input;
+mod jobs;
 mod listen;
 mod live;
+mod marks;
 mod open_page;
+mod origin;
 mod private_file;
 mod problem;
 mod providers;
+mod refusals;
 mod router;
 mod samples;
+mod search;
+mod searches;
 mod secrets;
 mod server;
 mod session;
@@ -35,6 +43,7 @@ mod stats;
 mod targets;
 mod test_keys;
 mod token;
+mod trash;
 mod tunnels;
 mod unquoted;
 mod verdict;
@@ -46,6 +55,7 @@ pub use door::{BoxBody, Door};
 pub use event_json::EventJson;
 pub use gate::Gate;
 pub use hookmitt_engine::looks_like_variable;
+pub use hookmitt_event::Actor;
 pub use host::{Host, HostOptions};
 pub use problem::Problem;
 pub use router::openapi;

@@ -14,7 +14,7 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use crate::{
     Problem, delivery_json::DeliveryJson, event_json::EventJson, glances::Glances, input::Asked,
-    wanted::Wanted,
+    jobs::JobJson, refusals::RefusedJson, wanted::Wanted,
 };
 
 /// Where a stream begins, and what it contains.
@@ -74,36 +74,12 @@ pub(crate) struct DeliveryMoved {
     delivery: DeliveryJson,
 }
 
-/// A request that was refused instead of stored.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct RefusedJson {
-    at: String,
-    remote: String,
-    target: Option<String>,
-    status: u16,
-    code: &'static str,
-    message: String,
-}
-
-impl From<&hookmitt_catch::Refusal> for RefusedJson {
-    fn from(refusal: &hookmitt_catch::Refusal) -> Self {
-        Self {
-            at: refusal.at.to_string(),
-            remote: refusal.remote.to_string(),
-            target: refusal.target.clone(),
-            status: refusal.status,
-            code: refusal.code,
-            message: refusal.message.clone(),
-        }
-    }
-}
-
 /// Streams changes as server-sent events.
 ///
-/// `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more). `delivery`: a delivery that changed. `refused`: a request that was
-/// refused. `config`: settings changed. `tunnel`: a tunnel that changed. `gap`: a gap that ended. `skipped`: how many
-/// events a brief stream left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load
-/// everything again.
+/// `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more).
+/// `delivery`: a delivery that changed. `refused`: a request that was refused. `config`: settings changed. `tunnel`: a
+/// tunnel that changed. `gap`: a gap that ended. `job`: a job that changed. `skipped`: how many events a brief stream
+/// left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load everything again.
 #[utoipa::path(get, path = "/api/live", params(Since), responses((status = 200, body = EventJson, content_type = "text/event-stream"), (status = 400, body = Problem)))]
 pub(crate) async fn live(
     State(engine): State<Arc<Engine>>,
@@ -217,18 +193,28 @@ impl Watcher {
             Change::Stored(_) => Ok(()),
             Change::Delivery(id) => self.delivery(id).await,
             Change::Event(id) => {
-                let listed = self.engine.inbox().listed(id).await?;
-                self.show(vec![EventJson::new(&listed.event, listed.status)], i64::MAX).await
+                // It may have been deleted for good since.
+                let listed = self.engine.inbox().these(vec![id]).await?;
+                let rows = listed.iter().map(|listed| EventJson::new(&listed.event, listed.status)).collect();
+                self.show(rows, i64::MAX).await
+            }
+            Change::Many(events) => {
+                self.lagged(events);
+                Ok(())
             }
             Change::Config => {
                 self.push("config", &serde_json::json!({}));
                 Ok(())
             }
             Change::Refused(refusal) => {
-                self.push("refused", &RefusedJson::from(&refusal));
+                self.push("refused", &RefusedJson::from(*refusal));
                 Ok(())
             }
             Change::Tunnel(id) => self.tunnel(id).await,
+            Change::Job(id) => {
+                self.job(id).await;
+                Ok(())
+            }
             Change::Gap(gap) => {
                 self.push("gap", &gap);
                 Ok(())
@@ -262,9 +248,12 @@ impl Watcher {
         if told.config {
             self.push("config", &serde_json::json!({}));
         }
-        told.refused.iter().for_each(|refusal| self.push("refused", &RefusedJson::from(refusal)));
+        told.refused.into_iter().for_each(|refused| self.push("refused", &RefusedJson::from(refused)));
         for id in told.tunnels {
             self.tunnel(id).await?;
+        }
+        for id in told.jobs {
+            self.job(id).await;
         }
         told.gaps.iter().for_each(|gap| self.push("gap", gap));
         let known = self.after;
@@ -311,7 +300,8 @@ impl Watcher {
     }
 
     async fn delivery(&mut self, id: DeliveryId) -> Result<(), Problem> {
-        let listed = self.engine.inbox().listed(id.event).await?;
+        // It may have been deleted for good since.
+        let Some(listed) = self.engine.inbox().these(vec![id.event]).await?.pop() else { return Ok(()) };
         if self.filter.is_some() {
             // The delivery may have changed whether its event is found.
             self.show(vec![EventJson::new(&listed.event, listed.status)], i64::MAX).await?;
@@ -338,6 +328,14 @@ impl Watcher {
             Err(error) => tracing::debug!(%error, "a changed tunnel can't be shown"),
         }
         Ok(())
+    }
+
+    /// Adds a frame that says how far a job is. A job that is forgotten by now gets none.
+    async fn job(&mut self, id: i64) {
+        match self.engine.jobs.one(id).await {
+            Ok(job) => self.push("job", &JobJson::from(job)),
+            Err(error) => tracing::debug!(%error, "a changed job can't be shown"),
+        }
     }
 
     fn push(&mut self, name: &str, data: &impl Serialize) {

@@ -30,7 +30,7 @@ pub struct Problem {
     pub setting: Option<&'static str>,
     /// Where a search is wrong, in characters from 1, if the error is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<usize>,
+    pub column: Option<u16>,
 }
 
 impl Problem {
@@ -59,8 +59,10 @@ impl Problem {
 
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
-        if let EngineError::Tunnel(error) = &error {
-            return of_tunnel(error);
+        match error {
+            EngineError::Tunnel(error) => return of_tunnel(&error),
+            EngineError::Search(error) => return error.into(),
+            _ => {}
         }
         let status = match &error {
             EngineError::Inbox(inbox) => status_of(inbox),
@@ -100,7 +102,7 @@ impl From<SearchError> for Problem {
     fn from(error: SearchError) -> Self {
         let hint = error.hint().unwrap_or_default();
         let problem = Self::new(StatusCode::BAD_REQUEST, error.code(), &error.message, &hint);
-        Self { column: Some(error.column), ..problem }
+        Self { column: u16::try_from(error.column).ok(), ..problem }
     }
 }
 
@@ -115,15 +117,23 @@ fn status_of(error: &InboxError) -> StatusCode {
         InboxError::UnknownEvent(_)
         | InboxError::UnknownSource(_)
         | InboxError::UnknownTarget(_)
-        | InboxError::UnknownTunnel(_) => StatusCode::NOT_FOUND,
+        | InboxError::UnknownTunnel(_)
+        | InboxError::UnknownSearch(_)
+        | InboxError::UnknownJob(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
-        InboxError::SourceExists(_) | InboxError::TargetExists(_) | InboxError::TooManySources(_) => {
-            StatusCode::CONFLICT
-        }
+        InboxError::NotInTrash(_)
+        | InboxError::SourceExists(_)
+        | InboxError::TargetExists(_)
+        | InboxError::TooManySources(_)
+        | InboxError::SearchExists(_)
+        | InboxError::TooManySearches(_)
+        | InboxError::NotResumable { .. }
+        | InboxError::JobEnded => StatusCode::CONFLICT,
         InboxError::Full
         | InboxError::Busy
         | InboxError::Overloaded
         | InboxError::TooLong
+        | InboxError::TooManyJobs(_)
         | InboxError::OutOfTurn
         | InboxError::NotOwner
         | InboxError::Closed => StatusCode::SERVICE_UNAVAILABLE,

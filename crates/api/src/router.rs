@@ -6,6 +6,7 @@ use axum::{
     Router,
     extract::DefaultBodyLimit,
     http::StatusCode,
+    middleware::from_fn,
     routing::{get, post},
 };
 use hookmitt_engine::Engine;
@@ -13,8 +14,9 @@ use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    Problem, bytes, deliveries, doctor, document, events, fixtures, handshakes, listen, live, providers,
-    samples, secrets, session, session::Sessions, sources, stats, targets, test_keys, tunnels, verdict,
+    Problem, audit, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs, listen,
+    live, marks, origin, providers, refusals, samples, search, searches, secrets, session, session::Sessions,
+    sources, stats, targets, test_keys, trash, tunnels, verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -45,20 +47,21 @@ impl axum::extract::FromRef<Shared> for Arc<Sessions> {
         title = "Hookmitt",
         description = "The management API of a hookmitt inbox. Errors are application/problem+json with a stable `code`."
     ),
-    components(schemas(live::DeliveryMoved, live::RefusedJson))
+    components(schemas(live::DeliveryMoved, live::Unmatched, refusals::RefusedJson))
 )]
 struct Described;
 
 /// Returns the routes for trusted callers: those in this process, and those at its private socket.
 pub(crate) fn private(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
     let (router, document) = described();
-    finished(router.route("/api/session/code", post(session::code)), &document, engine, sessions)
+    let router = router.route("/api/session/code", post(session::code));
+    finished(router, &document, engine, sessions).layer(from_fn(origin::trusted))
 }
 
 /// Returns the routes for callers over TCP, without any access check.
 pub(crate) fn public(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
     let (router, document) = described();
-    finished(router, &document, engine, sessions)
+    finished(router, &document, engine, sessions).layer(from_fn(origin::known))
 }
 
 fn finished(
@@ -86,10 +89,16 @@ pub fn openapi() -> serde_json::Value {
 }
 
 fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
+    about_events().merge(about_settings()).merge(kept()).split_for_parts()
+}
+
+/// Returns the routes about events, and what is done with them.
+fn about_events() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(Described::openapi())
         .routes(routes!(events::list))
         .routes(routes!(events::count))
-        .routes(routes!(events::show, events::delete))
+        .routes(routes!(search::typed))
+        .routes(routes!(events::show, events::delete, marks::change))
         .routes(routes!(bytes::body))
         .routes(routes!(events::copies))
         .routes(routes!(events::restore))
@@ -105,6 +114,17 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(deliveries::retry_many))
         .routes(routes!(deliveries::outcome))
         .routes(routes!(deliveries::stop))
+        .routes(routes!(bin::delete))
+        .routes(routes!(bin::restore))
+        .routes(routes!(jobs::list))
+        .routes(routes!(jobs::show, jobs::cancel))
+        .routes(routes!(jobs::result))
+        .routes(routes!(jobs::resume))
+}
+
+/// Returns the routes about what is set up, and about hookmitt itself.
+fn about_settings() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
         .routes(routes!(sources::list, sources::add))
         .routes(routes!(sources::show, sources::change, sources::remove))
         .routes(routes!(sources::withheld))
@@ -129,11 +149,25 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(fixtures::export))
         .routes(routes!(fixtures::import))
         .routes(routes!(samples::send))
+        .routes(routes!(searches::list, searches::add))
+        .routes(routes!(searches::change, searches::remove))
         .routes(routes!(live::live))
         .routes(routes!(listen::listen))
         .routes(routes!(stats::stats))
         .routes(routes!(doctor::doctor))
         .routes(routes!(doctor::healthz))
         .routes(routes!(session::open))
-        .split_for_parts()
+}
+
+/// Returns the routes of what is kept beside the events, and of what is let go.
+fn kept() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(marks::tags))
+        .routes(routes!(trash::list))
+        .routes(routes!(trash::restore))
+        .routes(routes!(trash::delete))
+        .routes(routes!(trash::empty))
+        .routes(routes!(trash::clear))
+        .routes(routes!(audit::list))
+        .routes(routes!(refusals::list))
 }

@@ -7,7 +7,10 @@ use hookmitt_engine::{Engine, SourceCount, ViewCounts};
 use hookmitt_event::{TargetId, Verdict};
 use serde::Serialize;
 
-use crate::{Problem, live::RefusedJson};
+use crate::{Problem, refusals::RefusedJson};
+
+/// How many of the latest refusals the statistics show.
+const REFUSED: usize = 200;
 
 /// Statistics of the inbox.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -83,6 +86,7 @@ impl From<SourceCount> for SourceCountJson {
 #[utoipa::path(get, path = "/api/stats", responses((status = 200, body = StatsJson)))]
 pub(crate) async fn stats(State(engine): State<Arc<Engine>>) -> Result<Json<StatsJson>, Problem> {
     let stats = engine.inbox().stats().await?;
+    let refused = engine.latest_refusals(REFUSED).await?;
     Ok(Json(StatsJson {
         events: stats.events,
         duplicates: stats.duplicates,
@@ -98,6 +102,6 @@ pub(crate) async fn stats(State(engine): State<Arc<Engine>>) -> Result<Json<Stat
             .collect(),
         delivers: *engine.owns_delivery().borrow(),
         started_at: engine.started_at().to_string(),
-        refused: engine.refusals().iter().map(RefusedJson::from).collect(),
+        refused: refused.into_iter().map(RefusedJson::from).collect(),
     }))
 }

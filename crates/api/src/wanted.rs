@@ -62,6 +62,9 @@ fn views() -> Object {
     one_of(View::ALL.map(|(_, name)| name))
 }
 
+/// The longest type to ask for, in bytes.
+const LONGEST: usize = 1_000;
+
 impl Wanted {
     /// Asks for what a live stream may ask for.
     pub(crate) fn of(q: Option<String>, source: Option<String>, view: Option<String>, fold: bool) -> Self {
@@ -83,6 +86,10 @@ impl Wanted {
             query.and(Test::Verdict(verdict.parse().map_err(named)?));
         }
         if let Some(kind) = &self.r#type {
+            if kind.len() > LONGEST {
+                let detail = format!("the type may have at most {LONGEST} bytes");
+                return Err(Problem::bad_input(detail, "ask for a shorter one"));
+            }
             query.and(Test::Word(WordKey::Type, Pattern::new(kind)));
         }
         if from.is_some() || to.is_some() {
@@ -97,13 +104,18 @@ impl Wanted {
     }
 
     pub(crate) fn cursor(&self) -> Result<Option<i64>, Problem> {
-        let cursor = self.cursor.as_deref().map(str::parse).transpose();
-        cursor.map_err(|_| Problem::bad_input("that isn't a cursor", "send next_cursor back unchanged"))
+        cursor(self.cursor.as_deref())
     }
 }
 
 fn named(error: String) -> Problem {
     Problem::bad_input(error, "")
+}
+
+/// Reads a cursor that is a number.
+pub(crate) fn cursor(text: Option<&str>) -> Result<Option<i64>, Problem> {
+    let cursor = text.map(str::parse).transpose();
+    cursor.map_err(|_| Problem::bad_input("that isn't a cursor", "send next_cursor back unchanged"))
 }
 
 /// Returns how many events a page may hold.

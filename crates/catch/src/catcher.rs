@@ -22,10 +22,10 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Bound, Caught, Connections, Denial, Head, HeadError, Limits, Opener, Port, Refusal, Reply, Served, Way,
     accept,
-    head::{MAX_HEAD, MAX_LINES},
+    head::{BodyLength, MAX_HEAD, MAX_LINES},
     intake::Intake,
     recorder::{Heads, Recorded, Recorder},
-    refusal::{RefusalReason, Short},
+    refusal::{RefusalReason, RefusedHead, Short},
 };
 
 /// Serves a port until `stop`. Requests in flight are answered first.
@@ -139,7 +139,7 @@ impl<P: Port> Catcher<P> {
             Way::Refuse(Denial { code, message, mut reply }) => {
                 self.intake.drain_unless_asked(head, request.into_body()).await;
                 reply.headers.push(("connection".to_owned(), b"close".to_vec()));
-                self.note(reply.status, code, message, Some(recorded.head.target), None, remote);
+                self.note(reply.status, code, message, Some(recorded.head), None, remote);
                 reply
             }
             Way::Serve => return self.serve(head, request, remote).await.map(Either::Right),
@@ -165,7 +165,7 @@ impl<P: Port> Catcher<P> {
                 let Short { status, reason, message, hint } =
                     malformed.map_or(short, |why| Short::chunks(why));
                 let reply = Reply::refusal(status, reason.code(), &message, hint);
-                self.note(status, reason.code(), message, Some(head.target), Some(&place), remote);
+                self.note(status, reason.code(), message, Some(head), Some(&place), remote);
                 reply
             }
         }
@@ -226,12 +226,17 @@ impl<P: Port> Catcher<P> {
         status: u16,
         code: &'static str,
         message: String,
-        target: Option<String>,
+        head: Option<Head>,
         place: Option<&P::Destination>,
         remote: SocketAddr,
     ) {
         let at = Timestamp::now();
-        self.port.refused(Refusal { at, remote, target, status, code, message }, place);
+        let size = head.as_ref().and_then(|head| match head.body {
+            BodyLength::Known(size) => Some(size),
+            BodyLength::Chunked => None,
+        });
+        let head = head.map(|Head { method, target, headers, .. }| RefusedHead { method, target, headers });
+        self.port.refused(Refusal { at, remote, head, size, status, code, message }, place);
     }
 }
 

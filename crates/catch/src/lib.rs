@@ -31,6 +31,6 @@ pub use holder::Holder;
 pub use intake::{Limits, Room, Share};
 pub use listen::{Bound, ListenError, bind};
 pub use port::{BrokenOff, Caught, Opener, Port, Served, Unencrypted, Way};
-pub use refusal::{Denial, Refusal};
+pub use refusal::{Denial, Refusal, RefusedHead};
 pub use serve::{Connections, accept};
 pub use sink::{Address, Sink, catch, catch_stream};

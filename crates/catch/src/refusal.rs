@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use hookmitt_event::Timestamp;
+use hookmitt_event::{HeaderLines, Timestamp};
 
 use crate::{Reply, head::BodyLength};
 
@@ -13,14 +13,27 @@ pub struct Refusal {
     pub at: Timestamp,
     /// The sender's address.
     pub remote: SocketAddr,
-    /// The request target, if there was one.
-    pub target: Option<String>,
+    /// The head, if it was understood.
+    pub head: Option<RefusedHead>,
+    /// The size of the body in bytes, as the head stated it or as it was received.
+    pub size: Option<u64>,
     /// The status of the answer.
     pub status: u16,
     /// The stable code of the answer.
     pub code: &'static str,
     /// What happened, as a sentence.
     pub message: String,
+}
+
+/// What is remembered of the head of a refused request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedHead {
+    /// The method.
+    pub method: String,
+    /// The request target as it came.
+    pub target: String,
+    /// The header lines.
+    pub headers: HeaderLines,
 }
 
 /// Why a request is refused, and what the sender is told.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    assign, completions, confirm, delete, doctor, events, export, import, listen, relay, replay, retry,
-    secret, send, serve, show, source, target, tunnel, url, verify, wait,
+    assign, audit, completions, confirm, delete, doctor, events, export, import, jobs, listen, note, pin,
+    relay, replay, retry, secret, send, serve, show, source, tag, target, trash, tunnel, url, verify, wait,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
@@ -49,6 +49,18 @@ pub(crate) enum Verb {
     Move(assign::Args),
     /// Delete events, or restore them with --undo
     Delete(delete::Args),
+    /// List what was deleted, restore it, or delete it for good
+    Trash(trash::Args),
+    /// List who did what: deleted, exported, changed settings
+    Audit(audit::Args),
+    /// Print, set or remove an event's note
+    Note(note::Args),
+    /// Give tags to events, take them away, or list them
+    Tag(tag::Args),
+    /// Pin events, so that retention keeps them
+    Pin(pin::Args),
+    /// List, show, resume and cancel jobs: what takes long, such as deleting by search
+    Jobs(jobs::Args),
     /// Confirm a genuine set-up request, such as Amazon SNS's, by calling the URL it contains
     Confirm(confirm::Args),
     /// Export events to fixture files
@@ -120,10 +132,19 @@ mod tests {
             "verify last --request f",
             "retry",
             "retry last --dead-letter",
+            "delete",
+            "delete last --where x",
+            "delete --where",
+            "retry last --yes",
             "export --raw",
             "export last --source s --raw",
             "replay last --set a=1",
             "replay last --times 0",
+            "note last text --remove",
+            "tag",
+            "tag list --add a",
+            "tag last --add a,,b",
+            "pin",
             "events --verdict good",
             "wait verdict:good",
             "wait --count 0",

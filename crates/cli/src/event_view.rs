@@ -38,6 +38,9 @@ impl EventView<'_> {
         for delivery in self.event.deliveries.iter().flatten() {
             out.push_str(&self.delivery(delivery));
         }
+        if let Some(note) = &self.event.note {
+            let _ = write!(out, "\n{}\n{}\n", Styled(STRONG, "note"), shown::text(note));
+        }
         let _ = write!(out, "\n{}\n{}\n", Styled(STRONG, "headers"), shown::headers(&self.event.headers));
         if let Some(lines) = &self.event.forwarded {
             let head = Styled(STRONG, "added by proxies, not part of the request");
@@ -76,6 +79,12 @@ impl EventView<'_> {
             line("key", Plain(key).to_string());
         }
         self.relations(&mut line);
+        if !event.tags.is_empty() {
+            line("tags", shown::tags(&event.tags));
+        }
+        if event.pinned {
+            line("pinned", "retention keeps it".to_owned());
+        }
         line("status", shown::status(event.status).to_string());
         line("verdict", shown::verdict(event.verdict).to_string());
         out

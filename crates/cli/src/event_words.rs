@@ -125,7 +125,7 @@ pub(crate) mod tests {
             "causes": [{"code": "no_match", "message": "none\u{1b}[0m fits", "fix": "set\nit"}],
             "dedupe_key": "id:\u{1b}c", "duplicate_of": "0199a5f0-1111-7abc-8def-0123456789aa",
             "conflict": false, "stale": true, "browser": false, "parent": null, "handshake": null,
-            "deleted_at": null, "status": "dead_letter",
+            "deleted_at": null, "pinned": true, "tags": ["look"], "note": "see\u{1b}[2J\n\u{202e}here", "status": "dead_letter",
             "deliveries": [hostile_delivery()]
         }))
         .unwrap()

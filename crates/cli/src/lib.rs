@@ -2,7 +2,9 @@
 //!
 //! This is a library, so that the desktop app's program can also serve on a machine without a display.
 
+mod agreed;
 mod args;
+mod by_search;
 mod client;
 mod data_dir;
 mod destination;
@@ -14,6 +16,7 @@ mod event_words;
 mod explanation_view;
 mod failure;
 mod handles;
+mod job;
 mod json_layout;
 mod live;
 mod local_verdict;
@@ -130,6 +133,12 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Verify(args) => verbs::verify::run(&args, client, screen).await,
         Verb::Move(args) => verbs::assign::run(&args, client, screen).await,
         Verb::Delete(args) => verbs::delete::run(&args, client, screen).await,
+        Verb::Trash(args) => verbs::trash::run(&args, client, screen).await,
+        Verb::Audit(args) => verbs::audit::run(&args, client, screen).await,
+        Verb::Note(args) => verbs::note::run(&args, client, screen).await,
+        Verb::Tag(args) => verbs::tag::run(&args, client, screen).await,
+        Verb::Pin(args) => verbs::pin::run(&args, client, screen).await,
+        Verb::Jobs(args) => verbs::jobs::run(&args, client, screen).await,
         Verb::Confirm(args) => verbs::confirm::run(&args, client, screen).await,
         Verb::Replay(args) => verbs::replay::run(&args, client, screen).await,
         Verb::Retry(args) => verbs::retry::run(&args, client, screen).await,

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use hookmitt_event::{EventStatus, HeaderLines, Plain, Timestamp, Verdict};
+use hookmitt_event::{EventStatus, HeaderLines, Plain, Tag, Timestamp, Verdict};
 use jiff::tz::TimeZone;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -29,6 +29,11 @@ pub(crate) fn headers(headers: &HeaderLines) -> String {
 pub(crate) fn text(text: &str) -> String {
     let lines = text.split('\n').map(|line| Plain(line.strip_suffix('\r').unwrap_or(line)).to_string());
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Formats tags in one line: `flaky, look here`.
+pub(crate) fn tags(tags: &[Tag]) -> String {
+    tags.iter().map(|tag| Plain(tag.as_str()).to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Formats the local time of day: `14:03:59`.

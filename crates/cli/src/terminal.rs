@@ -8,7 +8,8 @@ use std::{
     io::{self, IsTerminal as _, Write as _},
 };
 
-use clap::builder::styling::{AnsiColor, Style};
+use clap::builder::styling::AnsiColor;
+pub(crate) use clap::builder::styling::Style;
 use hookmitt_event::{Plain, PlainJson};
 use serde::Serialize;
 
@@ -66,6 +67,17 @@ impl Screen {
     /// URL. A failure to write is ignored.
     pub(crate) fn note(&self, line: impl fmt::Display) {
         let _unread = anstream::stderr().lock().write_all(format!("{line}\n").as_bytes());
+    }
+
+    /// Shows a line about what is under way, in place of the last such line; an empty one removes it. Writes nothing if
+    /// standard error is no terminal. The caller must have escaped text from strangers.
+    pub(crate) fn progress(&self, line: &str) {
+        if io::stderr().is_terminal() {
+            let size = terminal_size::terminal_size_of(io::stderr());
+            let room = size.map_or(80, |(width, _)| usize::from(width.0)).saturating_sub(1);
+            let line: String = line.chars().take(room).collect();
+            let _unread = anstream::stderr().lock().write_all(format!("\r{line:<room$}\r").as_bytes());
+        }
     }
 
     /// Writes an error and its hint to standard error. Writes nothing if the reader has closed the pipe.

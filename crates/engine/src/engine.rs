@@ -8,8 +8,8 @@ use std::{
 };
 
 use hookmitt_clock::{Clock, MachineClock};
-use hookmitt_event::{EventId, Timestamp};
-use hookmitt_inbox::Inbox;
+use hookmitt_event::Timestamp;
+use hookmitt_inbox::{Inbox, Refused};
 use hookmitt_keys::{KeyStore, Network};
 use hookmitt_vault::StoreChoice;
 use tokio::sync::{broadcast, watch};
@@ -22,14 +22,17 @@ use crate::{
     confirmation::Confirmation,
     delivery::{Bells, Delivery, OwnerLock, Sending},
     fixtures::Fixtures,
+    jobs::Jobs,
+    keeping::{Marking, Trash},
     live::Live,
     manage::{DeliveredSecrets, Listeners, Secrets, Sources, Targets, TestKeys},
     replay::{Replays, Retries, Samples, WithheldHosts},
-    search::Search,
+    search::{IndexSlot, Search},
     settings::{SecretStore, Settings},
     tasks::Tasks,
     tunnels::{Register, Runner, Tunnels},
     unencrypted::Unencrypted,
+    upkeep,
     verdicts::{Verdicts, explain_new, judge_as_keys_come},
 };
 
@@ -95,6 +98,12 @@ pub struct Engine {
     pub withheld_hosts: WithheldHosts,
     /// Finds events.
     pub search: Search,
+    /// What takes long and was asked for.
+    pub jobs: Jobs,
+    /// Marks events with pins, notes and tags.
+    pub marking: Marking,
+    /// The bin.
+    pub trash: Trash,
     /// Exports and imports events as files.
     pub fixtures: Fixtures,
     /// The tunnels.
@@ -128,11 +137,18 @@ impl Engine {
         let confirmation = Arc::new(Confirmation::new(Arc::clone(&settings), network));
         let (verdicts, waits_for_key) =
             Verdicts::new(Arc::clone(&settings), Arc::clone(&confirmation), Arc::clone(&bells));
-        let engine = Arc::new(Self::joined(settings, confirmation, Arc::new(verdicts), bells, choice));
+        let index = Arc::new(IndexSlot::look(&base.data_dir, &base.inbox.instance().await?));
+        let found_by = Arc::clone(&index);
+        let engine = Self::joined(settings, confirmation, Arc::new(verdicts), bells, choice, found_by);
+        let engine = Arc::new(engine);
         engine.watch_others();
         explain_new(&engine.verdicts);
         judge_as_keys_come(&engine.verdicts, fetching, waits_for_key);
+        engine.trash.keep_tidy();
+        engine.capture.keep_refusals();
         engine.secrets.await_keychain();
+        upkeep::begin(&engine.base, &index, &engine.owner_lock.watch());
+        engine.jobs.run();
         Ok(engine)
     }
 
@@ -143,6 +159,7 @@ impl Engine {
         verdicts: Arc<Verdicts>,
         bells: Arc<Bells>,
         choice: StoreChoice,
+        index: Arc<IndexSlot>,
     ) -> Self {
         let base = Arc::clone(&settings.base);
         let s = || Arc::clone(&settings);
@@ -158,6 +175,10 @@ impl Engine {
         let secrets = Secrets::new(s(), Arc::clone(&verdicts));
         let targets = Targets::new(s(), Arc::clone(&bells));
         let retries = Retries::new(s(), Arc::clone(&bells));
+        let search = Search::new(Arc::clone(&base), index);
+        let trash = Trash::new(Arc::clone(&base), Arc::clone(&bells), Arc::clone(&verdicts));
+        let jobs =
+            Jobs::new(Arc::clone(&base), search.clone(), trash.clone(), retries.clone(), owner_lock.watch());
         let replays = Replays::new(s(), Arc::clone(&capture), targets.clone(), Arc::clone(&bells));
         Self {
             sources: Sources::new(s(), secrets.clone(), Arc::clone(&verdicts), register),
@@ -165,7 +186,10 @@ impl Engine {
             test_keys: TestKeys::new(s(), secrets.clone()),
             samples: Samples::new(s(), Arc::clone(&capture), replays.clone()),
             withheld_hosts: WithheldHosts::new(s(), replays.clone(), retries.clone()),
-            search: Search::new(Arc::clone(&base)),
+            search,
+            jobs,
+            marking: Marking::new(Arc::clone(&base)),
+            trash,
             fixtures: Fixtures::new(s(), Arc::clone(&capture)),
             listeners: Listeners::new(s(), targets.clone(), Arc::clone(&delivery)),
             runner: Arc::new(Runner::new(tunnels.clone(), Arc::clone(&capture))),
@@ -217,9 +241,37 @@ impl Engine {
         self.base.live.watch()
     }
 
-    /// Returns the requests that were refused since the start, newest first, at most 200.
-    pub fn refusals(&self) -> Vec<hookmitt_catch::Refusal> {
-        self.capture.refusals()
+    /// Returns the latest requests that were refused, newest first, at most `limit`, those included that could not be
+    /// stored yet.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn latest_refusals(&self, limit: usize) -> Result<Vec<Refused>, EngineError> {
+        let mut latest = self.capture.unwritten_refusals();
+        latest.truncate(limit);
+        let stored = self.base.inbox.refusals((None, None), None, limit - latest.len()).await?;
+        latest.extend(stored.items.into_iter().map(|(_, refused)| refused));
+        Ok(latest)
+    }
+
+    /// Returns a page of at most `limit` refused requests, newest first, that happened at `since` or later and before
+    /// `until`, with the cursor of the next page. The first page begins with those that could not be stored yet.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn refusals(
+        &self,
+        (since, until): (Option<Timestamp>, Option<Timestamp>),
+        cursor: Option<i64>,
+        limit: usize,
+    ) -> Result<(Vec<Refused>, Option<i64>), EngineError> {
+        let mut items = if cursor.is_none() { self.capture.unwritten_refusals() } else { Vec::new() };
+        items.retain(|one| {
+            since.is_none_or(|since| one.at >= since) && until.is_none_or(|until| one.at < until)
+        });
+        let page = self.base.inbox.refusals((since, until), cursor, limit).await?;
+        items.extend(page.items.into_iter().map(|(_, refused)| refused));
+        Ok((items, page.next))
     }
 
     /// Returns what a person should know about, such as secrets that could not be read.
@@ -261,22 +313,6 @@ impl Engine {
     /// Sets how long a sender waits at the capture port for the local server; by default 2.5 s.
     pub fn holds_senders_for(&self, limit: Duration) {
         self.capture.senders.wait_at_the_port(limit);
-    }
-
-    /// Puts an event in the bin and ends its waiting deliveries, or restores both. Returns how many deliveries changed.
-    ///
-    /// # Errors
-    /// Fails if the event is unknown.
-    pub async fn set_deleted(&self, id: EventId, deleted: bool) -> Result<usize, EngineError> {
-        let changed = self.base.inbox.set_deleted(id, deleted.then(|| self.base.now())).await?;
-        self.base.announce(Change::Event(id));
-        changed.iter().for_each(|target| self.bells.wake(*target)); // the order may let others pass now
-        if !deleted {
-            // Events in the bin are left out when a new secret or key has others judged again.
-            let source = self.base.inbox.listed(id).await?.event.source;
-            self.verdicts.judge_again(id, &source);
-        }
-        Ok(changed.len())
     }
 
     /// Announces again up to which number events are stored, for a watcher that has missed some.
@@ -344,6 +380,7 @@ impl Engine {
             }
         }
         self.announce_stored().await?;
+        self.jobs.look().await?;
         // Every waiting target is woken, because a target may never have had an event from this process.
         for target in base.inbox.waiting().await? {
             self.bells.wake(target);

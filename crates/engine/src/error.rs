@@ -4,6 +4,8 @@ use hookmitt_detour::DetourError;
 use hookmitt_event::{Explain, Slug, SlugError};
 use hookmitt_forward::TargetUrlError;
 use hookmitt_inbox::InboxError;
+use hookmitt_index::IndexError;
+use hookmitt_search::SearchError;
 use hookmitt_tunnel::TunnelError;
 use hookmitt_vault::VaultError;
 use hookmitt_verify::{SampleError, SignError, VerifyError};
@@ -20,6 +22,12 @@ pub enum EngineError {
     /// The inbox failed.
     #[error(transparent)]
     Inbox(#[from] InboxError),
+    /// The search index failed.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// A text is no search.
+    #[error(transparent)]
+    Search(#[from] SearchError),
     /// A source's name is invalid.
     #[error(transparent)]
     Slug(#[from] SlugError),
@@ -154,6 +162,8 @@ impl Explain for EngineError {
     fn code(&self) -> &'static str {
         match self {
             Self::Inbox(error) => error.code(),
+            Self::Index(error) => error.code(),
+            Self::Search(error) => error.code(),
             Self::Slug(_) => "bad-slug",
             Self::TargetUrl(error) => error.code(),
             Self::Vault(error) => error.code(),
@@ -193,6 +203,8 @@ impl Explain for EngineError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Inbox(error) => error.hint(),
+            Self::Index(error) => error.hint(),
+            Self::Search(error) => error.hint(),
             Self::TargetUrl(error) => error.hint(),
             Self::Vault(error) => error.hint(),
             Self::Generic(error) => error.hint(),

@@ -2,7 +2,7 @@
 //!
 //! [`Engine`] consists of parts, each of which gets only what it needs. `base` (inbox, clock, tasks) is beneath all of
 //! them; then come `settings`, `judging`, `confirmation`, `verdicts`, `capture`, `delivery`, `manage`, `replay`,
-//! `fixtures`, `tunnels`. `search` stands on `base` alone.
+//! `fixtures`, `tunnels`, `keeping`, `jobs`. `search` and `upkeep` stand on `base` alone.
 
 mod base;
 #[cfg(test)]
@@ -14,7 +14,9 @@ mod engine;
 mod error;
 mod fixtures;
 mod host_name;
+mod jobs;
 mod judging;
+mod keeping;
 mod live;
 mod manage;
 mod not_kept;
@@ -26,6 +28,7 @@ mod settings;
 mod tasks;
 mod tunnels;
 mod unencrypted;
+mod upkeep;
 mod verdicts;
 
 pub use capture::CapturePort;
@@ -35,12 +38,15 @@ pub use engine::{Engine, Resources};
 pub use error::EngineError;
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
-    EventRef, Filter, Inbox, InboxError, Listed, Page, Shown, SourceCount, SourceSettings, Stats,
-    TargetSettings, View, ViewCounts,
+    AuditFilter, AuditPage, Cleared, Emptied, Entry as AuditEntry, EventRef, Filter, Inbox, InboxError, Job,
+    JobFailure, JobPage, Listed, Page, Refused, SavedSearch, Shown, SourceCount, SourceSettings, Stats,
+    TargetSettings, TrashPage, TrashPlace, Trashed, View, ViewCounts, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
+pub use jobs::{JobKind, Jobs, Which};
+pub use keeping::{MarkChange, Marking, Trash};
 pub use live::Change;
 pub use manage::{
     AnswerChange, DeliveredSecrets, ListenRequest, Listeners, Listening, Next, ParamView, Probed,

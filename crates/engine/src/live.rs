@@ -1,7 +1,7 @@
 //! Announces what just changed to those who watch.
 
-use hookmitt_catch::Refusal;
 use hookmitt_event::{DeliveryId, EventId};
+use hookmitt_inbox::Refused;
 use tokio::sync::broadcast;
 
 use crate::GapView;
@@ -15,12 +15,16 @@ pub enum Change {
     Delivery(DeliveryId),
     /// An event changed: for example, it was deleted or restored, judged again, explained, confirmed or replayed.
     Event(EventId),
+    /// So many events changed at once that whoever shows events should read them again.
+    Many(u64),
     /// Sources, secrets or targets changed.
     Config,
     /// A request was refused.
-    Refused(Refusal),
+    Refused(Box<Refused>),
     /// The state of a tunnel changed.
     Tunnel(i64),
+    /// A job changed: how far it is, or its state.
+    Job(i64),
     /// A gap of a tunnel is over.
     Gap(Box<GapView>),
 }

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cause, EventId, HeaderLines, Request, Slug, Timestamp, Verdict};
+use crate::{Cause, EventId, HeaderLines, Request, Slug, Tag, Timestamp, Verdict};
 
 /// How an event came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -235,4 +235,10 @@ pub struct Event {
     pub deleted_at: Option<Timestamp>,
     /// The secret that made the event's signature, if the event was signed here.
     pub signed_with: Option<SignedWith>,
+    /// Whether a person pinned the event, so that retention keeps it.
+    pub pinned: bool,
+    /// What a person noted about the event.
+    pub note: Option<String>,
+    /// The tags that people gave to the event, sorted.
+    pub tags: Vec<Tag>,
 }

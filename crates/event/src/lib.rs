@@ -5,6 +5,7 @@
 //! The JSON form and the API descriptions of a type are derived where the type is defined, so that they are written
 //! only once. Types that the API builds from these, such as an event with its deliveries, belong to the API.
 
+mod actor;
 mod authority;
 mod counted;
 mod delivery;
@@ -14,11 +15,13 @@ mod explanation;
 mod glance;
 mod headers;
 mod id;
+mod job;
 mod near;
 mod no_connection;
 mod own_lines;
 mod request;
 mod source;
+mod tag;
 mod target;
 mod text;
 mod time;
@@ -26,6 +29,7 @@ mod tunnel;
 mod verdict;
 mod withheld;
 
+pub use actor::{Actor, Deed};
 pub use authority::Authority;
 pub use counted::counted;
 pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead, is_refusal};
@@ -40,6 +44,7 @@ pub use explanation::{
 pub use glance::{DeliveryGlance, Glance};
 pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson, is_token};
 pub use id::{DeliveryId, EventId, IdError, TargetId};
+pub use job::{JobResult, JobState};
 pub use near::{near, nearest};
 pub use no_connection::{NoConnection, Silence};
 pub use own_lines::{is_ours, reads_as};
@@ -47,6 +52,7 @@ pub use request::{HttpVersion, Request};
 pub use source::{
     Answer, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom, Respond, Slug, SlugError, Source,
 };
+pub use tag::{MOST_TAGS, Tag, TagError};
 pub use target::{OrderMode, OrderModeError, RetryPolicy, Target, TargetKind, TargetState};
 pub use text::{Plain, PlainJson};
 pub use time::{Timestamp, TimestampError};

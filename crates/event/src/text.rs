@@ -40,7 +40,7 @@ impl fmt::Display for PlainJson<'_> {
 
 /// Returns whether the character is a control character, a line separator, or one that reorders or hides text
 /// (Unicode's Bidi_Control and zero-width characters).
-fn is_hostile(letter: char) -> bool {
+pub(crate) fn is_hostile(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

@@ -2,6 +2,7 @@
 
 use std::mem;
 
+use hookmitt_event::Actor;
 use rusqlite::Connection;
 
 use crate::{InboxError, now::Now, routes::Routes, tally::Tally};
@@ -13,6 +14,8 @@ pub(crate) struct Batch<'a> {
     pub(crate) arriving: &'a mut Arriving,
     /// When the transaction began.
     pub(crate) now: Now,
+    /// Who asked for the job; `None` for what hookmitt does by itself.
+    pub(crate) by: Option<Actor>,
 }
 
 /// What a job adds beside its rows.

@@ -1,14 +1,16 @@
 //! The bin: deleted events, and what becomes of their waiting deliveries.
 
-use hookmitt_event::{EventId, TargetId, Timestamp};
+use hookmitt_event::{Deed, EventId, TargetId, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 use crate::{
     Inbox, InboxError,
+    audit::{Subject, record},
     batch::Batch,
     deliveries::seq_of,
-    fold,
+    fold, marks,
     reasons::{DELETED, DUPLICATE},
+    rows::TAGGED,
     tally::Change,
 };
 
@@ -21,14 +23,19 @@ impl Inbox {
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn set_deleted(&self, id: EventId, at: Option<Timestamp>) -> Result<Vec<TargetId>, InboxError> {
         self.write(move |batch| {
-            seq_of(batch.db, id)?;
-            Ok(set_deleted(batch, id, at.map(Timestamp::as_micros))?.unwrap_or_default())
+            let seq = seq_of(batch.db, id)?;
+            let Some(changed) = set_deleted(batch, id, at.map(Timestamp::as_micros))? else {
+                return Ok(Vec::new());
+            };
+            let deed = if at.is_some() { Deed::Deleted } else { Deed::Restored };
+            record(batch, deed, &Subject::event(id, seq))?;
+            Ok(changed)
         })
         .await
     }
 }
 
-/// Deletes an event at a moment, or restores it. Returns the targets of the deliveries that this changed, or `None` if
+/// Deletes an event at a moment, or restores it, without an entry in the audit trail. Returns the targets of the deliveries that this changed, or `None` if
 /// the event is as wanted or unknown.
 pub(crate) fn set_deleted(
     batch: &mut Batch<'_>,
@@ -37,7 +44,7 @@ pub(crate) fn set_deleted(
 ) -> Result<Option<Vec<TargetId>>, InboxError> {
     const SQL: &str =
         "UPDATE event SET deleted_at = ?2 WHERE id = ?1 AND (deleted_at IS NULL) <> (?2 IS NULL)
-        RETURNING seq, source, verdict, duplicate_of IS NOT NULL, size";
+        RETURNING seq, source, verdict, duplicate_of IS NOT NULL, size, flags";
     const END: &str = "UPDATE delivery SET state = 5, last_error = ?2, ended_at = ?3, due_at = NULL
         WHERE event = ?1 AND state = 0 RETURNING target";
     const AGAIN: &str = "UPDATE delivery SET state = 0, last_error = NULL, ended_at = NULL
@@ -46,9 +53,13 @@ pub(crate) fn set_deleted(
     const HIDE: &str = "UPDATE delivery SET binned = 1 WHERE event = ?1";
     const SHOW: &str = "UPDATE delivery SET binned = 0 WHERE event = ?1 AND binned";
     let moved = batch.db.prepare_cached(SQL)?.query_row(params![id.as_bytes(), at], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+        Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get::<_, i64>(5)?))
     });
-    let Some((seq, source, verdict, is_duplicate, size)) = moved.optional()? else { return Ok(None) };
+    let Some((seq, source, verdict, is_duplicate, size, flags)) = moved.optional()? else { return Ok(None) };
+    note_who(batch, seq, at.is_some())?;
+    if flags & TAGGED != 0 {
+        marks::set_binned(batch.db, seq, at.is_some())?;
+    }
     let (changed, change) = match at {
         Some(_) => {
             let ended = targets_of(batch.db, END, params![seq, DELETED, batch.now.wall])?;
@@ -65,6 +76,17 @@ pub(crate) fn set_deleted(
     };
     batch.arriving.tally.add(source, verdict, change);
     Ok(Some(changed))
+}
+
+/// Notes who moved an event to the bin, or forgets it when the event comes back.
+fn note_who(batch: &Batch<'_>, seq: i64, deleted: bool) -> Result<(), InboxError> {
+    const NOTE: &str = "INSERT OR REPLACE INTO binned_by VALUES (?1, ?2)";
+    const FORGET: &str = "DELETE FROM binned_by WHERE event = ?1";
+    match batch.by.filter(|_| deleted) {
+        Some(who) => batch.db.prepare_cached(NOTE)?.execute(params![seq, who as i64])?,
+        None => batch.db.prepare_cached(FORGET)?.execute([seq])?,
+    };
+    Ok(())
 }
 
 /// Ends what waited for an event that was in the bin, if a copy that came meanwhile is sent in its place, as when a repeat

@@ -4,12 +4,14 @@ use hookmitt_clock::Reading;
 use rusqlite::params;
 
 use crate::{
-    Inbox, InboxError,
+    Inbox, InboxError, audit,
     now::{STORE, WALL},
+    refusals,
 };
 
 impl Inbox {
-    /// Stores the reading of the inbox's clock for the next process that opens the inbox. The process that delivers
+    /// Stores the reading of the inbox's clock for the next process that opens the inbox, and removes what has become
+    /// too old for the audit trail or the refusals. The process that delivers
     /// does this every half minute, and when it ends.
     ///
     /// # Errors
@@ -21,7 +23,8 @@ impl Inbox {
             let Reading { store, wall } = clock.keep();
             batch.db.prepare_cached(SQL)?.execute(params![STORE, store])?;
             batch.db.prepare_cached(SQL)?.execute(params![WALL, wall])?;
-            Ok(())
+            audit::prune_old(batch)?;
+            refusals::prune(batch)
         })
         .await
     }

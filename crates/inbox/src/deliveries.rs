@@ -9,7 +9,7 @@ use hookmitt_event::{
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{Inbox, InboxError, fold, rows, tally::Change};
+use crate::{Inbox, InboxError, audit::record_elsewhere, fold, rows, tally::Change};
 
 impl Inbox {
     /// Returns the deliveries of an event with their attempts, in order. A delivery that is held up comes with its
@@ -57,6 +57,7 @@ impl Inbox {
                 batch.db.prepare_cached(ADD)?.execute(params![seq, number, target.0])?;
                 added.push(DeliveryId { event, number });
             }
+            record_elsewhere(batch, (event, seq), &targets)?;
             fold::settle(batch.db, seq)?;
             let deliveries = i64::try_from(added.len()).unwrap_or(i64::MAX);
             batch.arriving.tally.add(source, verdict, Change { deliveries, ..Change::default() });
@@ -115,7 +116,7 @@ fn queue(db: &Connection, seq: i64, delivery: &Delivery) -> Result<Option<Queue>
 }
 
 /// Returns the deliveries of an event with their attempts, in order.
-fn of_event(
+pub(crate) fn of_event(
     db: &Connection,
     seq: i64,
     event: EventId,

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use hookmitt_event::Explain;
+use hookmitt_event::{Explain, JobState};
 use hookmitt_sqlite::{Refusal, Unwritten};
 
 /// Why the inbox could not do what was asked.
@@ -38,6 +38,9 @@ pub enum InboxError {
     /// No event has that id or number.
     #[error("there is no event {0}")]
     UnknownEvent(String),
+    /// The event with this number is not in the bin, so it can't be deleted for good.
+    #[error("#{0} isn't in the trash")]
+    NotInTrash(i64),
     /// The given text is the beginning of more than one event's id.
     #[error("{prefix} is the start of {count} or more event ids")]
     Ambiguous {
@@ -64,6 +67,32 @@ pub enum InboxError {
     /// No tunnel has that id.
     #[error("there is no tunnel {0}")]
     UnknownTunnel(i64),
+    /// No saved search has that id.
+    #[error("there is no saved search {0}")]
+    UnknownSearch(i64),
+    /// A saved search has that name already.
+    #[error("there is already a search called {0}")]
+    SearchExists(String),
+    /// There are as many saved searches as there may be.
+    #[error("{0} searches are saved already")]
+    TooManySearches(i64),
+    /// No job has that number.
+    #[error("there is no job {0}")]
+    UnknownJob(i64),
+    /// The job waits, runs or is done, so it can't go on.
+    #[error("job {id} is {state}: it can't be resumed")]
+    NotResumable {
+        /// The job's number.
+        id: i64,
+        /// How far the job is.
+        state: JobState,
+    },
+    /// As many jobs wait as may.
+    #[error("{0} jobs are waiting already")]
+    TooManyJobs(u32),
+    /// The job was cancelled or stopped while it ran.
+    #[error("the job has ended")]
+    JobEnded,
     /// An earlier event of the same run could not be stored.
     #[error("an earlier event of the same run could not be stored")]
     OutOfTurn,
@@ -97,6 +126,7 @@ impl Explain for InboxError {
             Self::Overloaded => "overloaded",
             Self::TooLong => "too-long",
             Self::UnknownEvent(_) => "unknown-event",
+            Self::NotInTrash(_) => "not-in-trash",
             Self::Ambiguous { .. } => "ambiguous-id",
             Self::UnknownSource(_) => "unknown-source",
             Self::SourceExists(_) => "source-exists",
@@ -104,6 +134,13 @@ impl Explain for InboxError {
             Self::TargetExists(_) => "target-exists",
             Self::UnknownTarget(_) => "unknown-target",
             Self::UnknownTunnel(_) => "unknown-tunnel",
+            Self::UnknownSearch(_) => "unknown-search",
+            Self::SearchExists(_) => "search-exists",
+            Self::TooManySearches(_) => "too-many-searches",
+            Self::UnknownJob(_) => "unknown-job",
+            Self::NotResumable { .. } => "not-resumable",
+            Self::TooManyJobs(_) => "too-many-jobs",
+            Self::JobEnded => "job-ended",
             Self::OutOfTurn => "out-of-turn",
             Self::Damaged(_) => "inbox-damaged",
             Self::NotOwner => "not-owner",
@@ -126,6 +163,7 @@ impl Explain for InboxError {
             Self::Overloaded => "senders were told to try again",
             Self::TooLong => "try again in a moment, or narrow the search",
             Self::UnknownEvent(_) => "`hookmitt events` lists all events",
+            Self::NotInTrash(seq) => return Some(format!("`hookmitt delete '#{seq}'` moves it there")),
             Self::Ambiguous { .. } => "give more of the id, or its #number",
             Self::UnknownSource(_) => "`hookmitt source list` names them; `hookmitt source add` adds it",
             Self::SourceExists(_) => "change it with `hookmitt source edit`",
@@ -135,8 +173,15 @@ impl Explain for InboxError {
             }
             Self::UnknownTarget(_) => "`hookmitt target list` shows them",
             Self::UnknownTunnel(_) => "`hookmitt tunnel list` shows them",
+            Self::UnknownSearch(_) => "GET /api/searches lists them",
+            Self::SearchExists(_) => "choose another name, or change that search",
+            Self::TooManySearches(_) => "remove one that isn't needed any more",
             Self::Damaged(_) => "copy the data directory, then start with another one (--data-dir)",
-            Self::OutOfTurn | Self::NotOwner | Self::Closed => return None,
+            Self::UnknownJob(_) => "`hookmitt jobs` lists those of the last 7 days",
+            Self::NotResumable { state: JobState::Done, .. } => "ask for it again",
+            Self::NotResumable { .. } => "it goes on by itself: `hookmitt jobs` says how far it is",
+            Self::TooManyJobs(_) => "wait until some have ended, or cancel one: `hookmitt jobs cancel ID`",
+            Self::JobEnded | Self::OutOfTurn | Self::NotOwner | Self::Closed => return None,
             Self::Panicked => "check the log, and report this",
             Self::Sqlite(_) => "`hookmitt doctor` checks the file",
         };

@@ -5,15 +5,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use hookmitt_clock::StoreClock;
 use hookmitt_event::{
-    Answerer, Cause, Delivery, Event, EventId, HeaderLines, Request, SenderAnswer, SignedWith, Via,
+    Answerer, Cause, Delivery, Event, EventId, HeaderLines, Request, SenderAnswer, SignedWith, Tag, Via,
 };
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::{
-    Inbox, InboxError,
+    Inbox, InboxError, content,
     deliveries::shown,
     new_event::CHANNELS,
-    rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE},
+    rows::{self, BROWSER, CALLBACK, CONFLICT, FOLDS, STALE, TAGGED},
 };
 
 /// An event with its deliveries.
@@ -25,14 +25,17 @@ pub struct Shown {
     pub deliveries: Vec<Delivery>,
 }
 
-/// The columns that [`read`] needs, which come before the body.
+/// The columns that [`read`] needs.
 pub(crate) const COLUMNS: &str = "e.seq, e.id, s.slug, e.received_at, e.via, e.verdict, e.flags, e.provider, e.type,
     e.title, e.event_time, e.dedupe_key, e.duplicate_of, e.parent, e.handshake, e.causes, e.deleted_at, e.remote,
-    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.headers, e.handshake_answer, e.signed_with,
-    e.foreign_host";
+    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.handshake_answer, e.signed_with,
+    e.foreign_host, e.pinned_at IS NOT NULL, e.note,
+    CASE WHEN e.flags & 32 THEN (SELECT group_concat(name, ',' ORDER BY key) FROM tag WHERE event = e.seq) END";
 
-/// How many columns those are, and so the index of the body's column, if it is selected.
-pub(crate) const BODY: usize = 29;
+const _: () = assert!(TAGGED == 32);
+
+/// How many columns those are, and so the index of the next column.
+pub(crate) const NEXT: usize = 31;
 
 impl Inbox {
     /// Returns one event with its body.
@@ -89,28 +92,27 @@ impl Inbox {
 
 fn whole(db: &Connection, id: EventId, clock: &StoreClock) -> Result<Event, InboxError> {
     let sql = format!(
-        "SELECT {COLUMNS}, e.body, e.forwarded, e.stored_at, coalesce(late.answered, e.answered),
+        "SELECT {COLUMNS}, e.forwarded, e.stored_at, coalesce(late.answered, e.answered),
             coalesce(late.answered_after, e.answered_after), e.arrival_key IS NOT NULL
             FROM event e JOIN source s ON s.id = e.source LEFT JOIN late_answer late ON late.event = e.seq
             WHERE e.id = ?1"
     );
-    let found = db.prepare_cached(&sql)?.query_row([id.as_bytes()], |row| {
-        let body: Vec<u8> = row.get(BODY)?;
-        let forwarded: Option<Vec<u8>> = row.get(BODY + 1)?;
-        let mut event = read(row, Bytes::from(body))?;
-        event.forwarded = forwarded.map(|lines| header_lines(lines, BODY + 1)).transpose()?;
-        let stored_at: Option<i64> = row.get(BODY + 2)?;
-        event.stored_for = stored_at.map(|at| Duration::from_micros(clock.now().abs_diff(at)));
-        event.answered = answered(row, event.via)?;
-        Ok(event)
-    });
-    found.optional()?.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
+    let mut select = db.prepare_cached(&sql)?;
+    let mut found = select.query([id.as_bytes()])?;
+    let row = found.next()?.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))?;
+    let mut event = read(row, content::read(db, row.get(0)?)?)?;
+    let forwarded: Option<Vec<u8>> = row.get(NEXT)?;
+    event.forwarded = forwarded.map(content::header_lines).transpose()?;
+    let stored_at: Option<i64> = row.get(NEXT + 1)?;
+    event.stored_for = stored_at.map(|at| Duration::from_micros(clock.now().abs_diff(at)));
+    event.answered = answered(row, event.via)?;
+    Ok(event)
 }
 
-/// Reads what the sender was answered, from the three columns after those of the body.
+/// Reads what the sender was answered, from the last three columns of [`whole`].
 fn answered(row: &Row<'_>, via: Via) -> rusqlite::Result<Option<SenderAnswer>> {
-    let (status, micros): (Option<u16>, Option<u64>) = (row.get(BODY + 3)?, row.get(BODY + 4)?);
-    let is_letter = via == Via::Tunnel && row.get(BODY + 5)?;
+    let (status, micros): (Option<u16>, Option<u64>) = (row.get(NEXT + 2)?, row.get(NEXT + 3)?);
+    let is_letter = via == Via::Tunnel && row.get(NEXT + 4)?;
     let by = match status {
         _ if is_letter => Answerer::Relay,
         Some(CHANNELS) => Answerer::Channel,
@@ -121,16 +123,16 @@ fn answered(row: &Row<'_>, via: Via) -> rusqlite::Result<Option<SenderAnswer>> {
     Ok(Some(SenderAnswer { by, status, after_ms: micros.map(|micros| micros / 1_000) }))
 }
 
-/// Reads an event from a row of [`COLUMNS`].
-pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
+/// Reads an event from a row of [`COLUMNS`], with its header lines and its body.
+pub(crate) fn read(row: &Row<'_>, content: (HeaderLines, Bytes)) -> rusqlite::Result<Event> {
     let flags: i64 = row.get(6)?;
     let slug: String = row.get(2)?;
     let source = slug.parse().map_err(|_| rows::corrupt(2, "source name"))?;
     let dedupe_key: Option<String> = row.get(11)?;
     let causes: Option<String> = row.get(15)?;
-    let handshake_answer: Option<String> = row.get(26)?;
-    let signed_with: Option<String> = row.get(27)?;
-    let request = request(row, body)?;
+    let handshake_answer: Option<String> = row.get(25)?;
+    let signed_with: Option<String> = row.get(26)?;
+    let request = request(row, content)?;
     let url: Option<String> = row.get(18)?;
     Ok(Event {
         seq: row.get(0)?,
@@ -142,7 +144,7 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
         verdict: rows::verdict(row, 5)?,
         browser: flags & BROWSER != 0,
         callback: flags & CALLBACK != 0,
-        foreign_host: row.get(28)?,
+        foreign_host: row.get(27)?,
         conflict: flags & CONFLICT != 0,
         folds: flags & FOLDS != 0,
         stale: flags & STALE != 0,
@@ -160,7 +162,10 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
         signed_with: signed_with
             .map(|text| text.parse())
             .transpose()
-            .map_err(|_| rows::corrupt(27, "signer"))?,
+            .map_err(|_| rows::corrupt(26, "signer"))?,
+        pinned: row.get(28)?,
+        note: row.get(29)?,
+        tags: tags(row, 30)?,
         remote: row.get(17)?,
         forwarded: None,
         answered: None,
@@ -171,16 +176,17 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
     })
 }
 
+/// Reads the names of tags, which contain no commas.
+fn tags(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<Tag>> {
+    let Some(names) = row.get::<_, Option<String>>(column)? else { return Ok(Vec::new()) };
+    names.split(',').map(|name| name.parse().map_err(|_| rows::corrupt(column, "tag"))).collect()
+}
+
 fn causes_of(json: &str) -> rusqlite::Result<Vec<Cause>> {
     serde_json::from_str(json).map_err(|_| rows::corrupt(15, "causes"))
 }
 
-fn header_lines(block: Vec<u8>, column: usize) -> rusqlite::Result<HeaderLines> {
-    HeaderLines::from_wire(Bytes::from(block)).map_err(|_| rows::corrupt(column, "header lines"))
-}
-
-fn request(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Request> {
-    let headers = header_lines(row.get(25)?, 25)?;
+fn request(row: &Row<'_>, (headers, body): (HeaderLines, Bytes)) -> rusqlite::Result<Request> {
     Ok(Request {
         method: row.get(19)?,
         path: row.get(20)?,

@@ -1,7 +1,7 @@
 //! Which events a list is asked for, and the SQL that finds those that may be in it.
 
 use hookmitt_event::{EventStatus, Verdict};
-use hookmitt_search::{Pattern, Query, Term, Test, WordKey};
+use hookmitt_search::{Mark, Pattern, Query, Term, Test, WordKey};
 use rusqlite::ToSql;
 
 use crate::{View, rows::FOLDS};
@@ -98,9 +98,17 @@ impl Filter {
         !self.query.is_empty() || self.after.is_some()
     }
 
+    /// Whether only events in the bin are wanted.
+    fn is_of_bin(&self) -> bool {
+        self.query.terms.iter().any(|term| !term.negated && term.any == [Test::Is(Mark::Deleted)])
+    }
+
     /// Whether the candidates are all events that are not in the bin.
     pub(crate) fn wants_all(&self) -> bool {
-        self.view.is_none() && self.source.is_none() && !self.folds_every_repeat()
+        !self.query.wants_deleted()
+            && self.view.is_none()
+            && self.source.is_none()
+            && !self.folds_every_repeat()
     }
 }
 
@@ -109,6 +117,10 @@ const STANDING: &str = "SELECT seq FROM event WHERE deleted_at IS NULL AND NOT f
 
 /// Selects the repeats that fold and are not in the bin.
 const FOLDED: &str = "SELECT seq FROM event WHERE deleted_at IS NULL AND flags & 16 AND seq < ?1";
+
+/// Selects the events in the bin.
+const BINNED: &str =
+    "SELECT seq FROM event INDEXED BY event_binned WHERE deleted_at IS NOT NULL AND seq < ?1";
 
 /// Selects the repeats that fold, but whose first is in the bin.
 const LEFT_BEHIND: &str = "SELECT seq FROM left_behind WHERE seq < ?1";
@@ -121,6 +133,8 @@ const OF_SOURCE: &str = "source = (SELECT id FROM source WHERE slug = ?3)";
 /// `?3` is the source, if the query has that place. It passes over nothing that is in the bin.
 pub(crate) fn candidates_sql(filter: &Filter) -> String {
     let seqs = match (filter.view, &filter.source) {
+        _ if filter.is_of_bin() => BINNED.to_owned(),
+        _ if filter.query.wants_deleted() => format!("{BINNED} UNION ALL {STANDING} UNION ALL {FOLDED}"),
         (Some(view), _) => view.seqs(),
         (None, Some(_)) if filter.folds_every_repeat() => {
             format!("{STANDING} AND {OF_SOURCE} UNION ALL {LEFT_BEHIND} AND {OF_SOURCE}")

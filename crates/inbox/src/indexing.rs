@@ -5,13 +5,9 @@
 
 use hookmitt_event::{Event, EventStatus, TargetId};
 use hookmitt_search::Answer;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
-use crate::{
-    Inbox, InboxError,
-    matching::{answers, body},
-    row::{listed, select},
-};
+use crate::{Inbox, InboxError, content, matching::answers, row::by_seq};
 
 /// An event as it is indexed.
 #[derive(Clone, Debug)]
@@ -141,10 +137,9 @@ impl Inbox {
 
 fn indexable(db: &Connection, seq: i64) -> Result<Option<Indexable>, InboxError> {
     const TARGETS: &str = "SELECT DISTINCT target FROM delivery WHERE event = ?1";
-    let sql = format!("{} WHERE e.seq = ?1", select());
-    let Some(listed) = db.prepare_cached(&sql)?.query_row([seq], listed).optional()? else { return Ok(None) };
+    let Some(listed) = by_seq(db, seq)? else { return Ok(None) };
     let mut event = listed.event;
-    event.request.body = body(db, seq)?;
+    event.request.body = content::read(db, seq)?.1;
     let mut select = db.prepare_cached(TARGETS)?;
     let targets = select.query_map([seq], |row| Ok(TargetId(row.get(0)?)))?.collect::<Result<_, _>>()?;
     Ok(Some(Indexable { event, status: listed.status, targets, answers: answers(db, seq)? }))

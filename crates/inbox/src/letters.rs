@@ -16,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     Inbox, InboxError, NewEvent, Stored,
     batch::Batch,
+    content,
     store::{arrived_before, store_new},
     writer::{Desk, task},
 };
@@ -132,11 +133,12 @@ fn store(batch: &mut Batch<'_>, new: &mut NewEvent, name_was_used: &mut bool) ->
 
 /// Whether a stored event holds the same request, so that the new one is a re-send.
 fn is_the_same(db: &Connection, new: &NewEvent, seq: i64) -> Result<bool, InboxError> {
-    const SQL: &str = "SELECT sha256 = ?2 AND headers = ?3 AND method = ?4 AND path = ?5 AND query IS ?6
-        FROM event WHERE seq = ?1";
+    const SQL: &str =
+        "SELECT sha256 = ?2 AND method = ?3 AND path = ?4 AND query IS ?5 FROM event WHERE seq = ?1";
     let Request { method, path, query, headers, .. } = &new.request;
-    let request = params![seq, new.sha256, &headers.as_wire()[..], method, path, query];
-    Ok(db.prepare_cached(SQL)?.query_row(request, |row| row.get(0))?)
+    let request = params![seq, new.sha256, method, path, query];
+    let is_alike = db.prepare_cached(SQL)?.query_row(request, |row| row.get(0))?;
+    Ok(is_alike && content::headers(db, seq)? == *headers)
 }
 
 /// Returns an arrival key for a request whose own key another request has. A re-send of the request gets the same one.

@@ -3,14 +3,20 @@
 //! One thread writes, in groups of jobs that share one commit and so one sync to the disk; readers run beside it. A
 //! call that changes something returns only after the commit that holds its change.
 
+mod acting;
+mod audit;
+#[cfg(test)]
+mod audit_tests;
 mod batch;
 mod bin;
 #[cfg(test)]
 mod bin_tests;
 mod claims;
 mod clock;
+mod content;
 mod cut_off;
 mod deliveries;
+mod dictionary;
 #[cfg(test)]
 mod emptiness_tests;
 mod error;
@@ -19,15 +25,22 @@ mod filter;
 mod finish;
 mod first_key;
 mod fold;
+mod form;
 mod found_provider;
 mod gaps;
 mod give_up;
 mod glance;
 mod indexing;
+mod job_rows;
+mod job_steps;
+#[cfg(test)]
+mod job_tests;
+mod jobs;
 mod letters;
 mod list;
 #[cfg(test)]
 mod list_tests;
+mod marks;
 mod matching;
 mod nearby;
 mod new_event;
@@ -35,6 +48,13 @@ mod now;
 mod order_key;
 mod others;
 mod owner;
+mod packing;
+#[cfg(test)]
+mod packing_tests;
+mod press;
+mod purge;
+#[cfg(test)]
+mod purge_tests;
 #[cfg(test)]
 mod queue_story;
 #[cfg(test)]
@@ -42,6 +62,7 @@ mod queue_tests;
 mod reasons;
 #[cfg(test)]
 mod recount;
+mod refusals;
 mod rejudge;
 mod release;
 #[cfg(test)]
@@ -54,6 +75,7 @@ mod row;
 mod rows;
 #[cfg(test)]
 mod samples;
+mod saved_searches;
 mod schema;
 mod sources;
 mod stats;
@@ -62,6 +84,7 @@ mod store;
 mod tally;
 mod target_states;
 mod targets;
+mod trash;
 mod tunnels;
 mod unproved_keys;
 mod view;
@@ -70,7 +93,10 @@ mod writer;
 #[cfg(test)]
 mod writer_tests;
 
+pub use acting::acting;
+pub use audit::{AuditFilter, AuditPage, Entry, Subject};
 pub use claims::{Claimed, Claiming, Next};
+pub use dictionary::Dictionary;
 pub use error::InboxError;
 pub use events::Shown;
 pub use filter::Filter;
@@ -79,18 +105,25 @@ pub use first_key::{KeyTerms, SingleUse};
 pub use gaps::{Gap, GapPage};
 pub use glance::{EventRef, Listed};
 pub use indexing::{ChangeNote, Indexable, Unindexed};
+pub use job_rows::{Job, JobFailure, JobPage, NewJob};
+pub use job_steps::{Act, Step, Stepped, WhyNot};
 pub use letters::Sequence;
 pub use list::Page;
+pub use marks::{Marks, TagCount};
 pub use matching::Part;
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
+pub use packing::{Packer, Packing};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
+pub use refusals::{RefusalPage, Refused};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;
+pub use saved_searches::SavedSearch;
 pub use sources::{AUTO_SOURCES, SourceSettings};
 pub use stats::{SourceCount, Stats, ViewCounts};
 pub use stop::Stopped;
 pub use targets::TargetSettings;
+pub use trash::{Cleared, Emptied, TrashPage, TrashPlace, Trashed};
 pub use tunnels::{KeptTunnel, NewTunnel, Told};
 pub use unproved_keys::Unsettled;
 pub use view::View;

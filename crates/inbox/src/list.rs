@@ -3,14 +3,14 @@
 use std::{ops::Range, time::Instant};
 
 use hookmitt_event::EventId;
-use rusqlite::{Connection, OptionalExtension as _, ToSql, params_from_iter};
+use rusqlite::{Connection, ToSql, params_from_iter};
 
 use crate::{
     Filter, Inbox, InboxError,
     filter::candidates_sql,
     glance::{self, Listed},
     matching::{Part, among},
-    row::{listed, select},
+    row::{by_id, listed, select},
 };
 
 /// A page of events, and where the next ones begin.
@@ -135,15 +135,11 @@ impl Inbox {
 fn newer(db: &Connection, after: i64, limit: u32) -> Result<Vec<Listed>, InboxError> {
     let sql = format!("{} WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2", select());
     let mut select = db.prepare_cached(&sql)?;
-    let found = select.query_map([after, i64::from(limit)], listed)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    select.query_and_then([after, i64::from(limit)], |row| listed(db, row))?.collect()
 }
 
 fn these(db: &Connection, ids: &[EventId]) -> Result<Vec<Listed>, InboxError> {
-    let sql = format!("{} WHERE e.id = ?1", select());
-    let mut select = db.prepare_cached(&sql)?;
-    let found = ids.iter().map(|id| select.query_row([id.as_bytes()], listed).optional());
-    Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
+    ids.iter().filter_map(|id| by_id(db, *id).transpose()).collect()
 }
 
 /// Returns the next matching events below a sequence number, after passing over `stride` rows at most. Where hardly any
@@ -194,8 +190,7 @@ fn between(
     let sql = format!("{} WHERE {} ORDER BY e.seq DESC LIMIT ?", select(), conditions.sql());
     conditions.values.push(Box::new(i64::try_from(wanted).unwrap_or(i64::MAX)));
     let mut statement = db.prepare_cached(&sql)?;
-    let found = statement.query_map(params_from_iter(conditions.values), listed)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    statement.query_and_then(params_from_iter(conditions.values), |row| listed(db, row))?.collect()
 }
 
 /// Returns the numbers of the next `limit` events below a number that may match a filter, newest first.

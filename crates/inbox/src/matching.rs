@@ -1,16 +1,18 @@
 //! Matches events against a query. Only what the query needs of an event is read.
 
-use std::time::{Duration, Instant};
+use std::{
+    borrow::Cow,
+    time::{Duration, Instant},
+};
 
-use bytes::Bytes;
-use hookmitt_event::EventId;
+use hookmitt_event::{EventId, TargetId};
 use hookmitt_search::{Answer, Needs, Query, Seen};
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
 use crate::{
-    Filter, Inbox, InboxError, View,
+    Filter, Inbox, InboxError, View, content,
     glance::{self, Listed},
-    row::{listed, select},
+    row::{by_id, by_seq},
 };
 
 /// Events that were found in a part of the inbox.
@@ -67,11 +69,9 @@ pub(crate) fn among(
     end: Option<Instant>,
 ) -> Result<Part, InboxError> {
     let matcher = Matcher::new(db, filter);
-    let sql = format!("{} WHERE e.seq = ?1", select());
-    let mut select = db.prepare_cached(&sql)?;
     let mut part = Part { items: Vec::new(), reached: seqs.first().map_or(0, |first| first + 1) };
     for seq in seqs {
-        if let Some(found) = select.query_row([seq], listed).optional()?
+        if let Some(found) = by_seq(db, *seq)?
             && matcher.lists(&found)?
         {
             part.items.push(found);
@@ -112,28 +112,22 @@ impl<'a> Matcher<'a> {
 
     /// Whether the first event of a repeat is in the list, so that the repeat folds away beneath it.
     fn lists_first(&self, first: EventId) -> Result<bool, InboxError> {
-        let sql = format!("{} WHERE e.id = ?1", select());
-        let found = self.db.prepare_cached(&sql)?.query_row([first.as_bytes()], listed).optional()?;
         let is_low = |listed: &Listed| self.filter.after.is_some_and(|after| listed.event.seq <= after);
-        match found {
+        match by_id(self.db, first)? {
             Some(listed) => Ok(!is_low(&listed) && self.finds(&listed)?),
             None => Ok(false),
         }
     }
 
     fn finds(&self, listed: &Listed) -> Result<bool, InboxError> {
-        let (seq, with_body);
-        seq = listed.event.seq;
-        let mut event = &listed.event;
+        let seq = listed.event.seq;
+        let mut event = Cow::Borrowed(&listed.event);
         if self.needs.body {
-            let mut whole = listed.event.clone();
-            whole.request.body = body(self.db, seq)?;
-            with_body = whole;
-            event = &with_body;
+            event.to_mut().request.body = content::read(self.db, seq)?.1;
         }
         let targets = if self.needs.targets { targets(self.db, seq)? } else { Vec::new() };
         let answers = if self.needs.answers { answers(self.db, seq)? } else { Vec::new() };
-        let seen = Seen { event, status: listed.status, targets: &targets, answers: &answers };
+        let seen = Seen { event: &event, status: listed.status, targets: &targets, answers: &answers };
         Ok(self.query.matches(&seen) && self.is_in_view(seq)?)
     }
 
@@ -145,12 +139,6 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// Returns an event's body.
-pub(crate) fn body(db: &Connection, seq: i64) -> Result<Bytes, InboxError> {
-    let mut select = db.prepare_cached("SELECT body FROM event WHERE seq = ?1")?;
-    Ok(select.query_row([seq], |row| Ok(Bytes::from(row.get::<_, Vec<u8>>(0)?)))?)
-}
-
 /// Returns the URLs of the targets to which an event was bound.
 fn targets(db: &Connection, seq: i64) -> Result<Vec<String>, InboxError> {
     const SQL: &str =
@@ -158,6 +146,22 @@ fn targets(db: &Connection, seq: i64) -> Result<Vec<String>, InboxError> {
     let mut select = db.prepare_cached(SQL)?;
     let found = select.query_map([seq], |row| row.get(0))?;
     Ok(found.collect::<Result<_, _>>()?)
+}
+
+impl Inbox {
+    /// Returns all targets with their URLs, removed ones included, because events were bound to them.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn target_urls(&self) -> Result<Vec<(TargetId, String)>, InboxError> {
+        self.readers
+            .read(|db| {
+                let mut select = db.prepare_cached("SELECT id, url FROM target")?;
+                let found = select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get(1)?)))?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
 }
 
 /// Returns the answers to an event's attempts.

@@ -1,12 +1,11 @@
 //! Reads the requests that came in around an event, because a signature may belong to a neighbour.
 
-use bytes::Bytes;
 use hookmitt_event::{EventId, Request};
 use rusqlite::params;
 
 use crate::{
-    Inbox, InboxError,
-    events::{BODY, COLUMNS, read},
+    Inbox, InboxError, content,
+    events::{COLUMNS, read},
 };
 
 /// How many requests are read on each side.
@@ -22,7 +21,7 @@ impl Inbox {
     pub async fn nearby(&self, id: EventId) -> Result<Vec<Request>, InboxError> {
         let side = |comparison: &str, order: &str| {
             format!(
-                "SELECT {COLUMNS}, e.body FROM event mine JOIN event e ON e.source = mine.source
+                "SELECT {COLUMNS} FROM event mine JOIN event e ON e.source = mine.source
                 JOIN source s ON s.id = e.source WHERE mine.id = ?1 AND e.seq {comparison} mine.seq
                 AND e.deleted_at IS NULL AND e.size <= ?2 ORDER BY e.seq {order} LIMIT ?3"
             )
@@ -33,13 +32,12 @@ impl Inbox {
                 let mut near = Vec::new();
                 for sql in sides {
                     let mut select = db.prepare_cached(&sql)?;
-                    let found = select.query_map(params![id.as_bytes(), LARGEST, EACH_SIDE], |row| {
-                        let body: Vec<u8> = row.get(BODY)?;
-                        let event = read(row, Bytes::from(body))?;
-                        Ok((event.seq, event.request))
+                    let values = params![id.as_bytes(), LARGEST, EACH_SIDE];
+                    let found = select.query_and_then(values, |row| {
+                        Ok::<_, InboxError>(read(row, content::read(db, row.get(0)?)?)?.request)
                     })?;
                     for (distance, request) in found.enumerate() {
-                        near.push((distance, request?.1));
+                        near.push((distance, request?));
                     }
                 }
                 near.sort_by_key(|(distance, _)| *distance);

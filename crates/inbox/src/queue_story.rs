@@ -97,6 +97,13 @@ impl Story {
         assert!(self.inbox.finish(claimed, end, None).await.unwrap().stored);
     }
 
+    /// Ends a claim with an answer of that text.
+    pub(crate) async fn answers(&self, claimed: &Claimed, text: &str) {
+        let body = Bytes::from(text.to_owned());
+        let end = Finish::Completed(Attempt { body, ..self.attempt(claimed) });
+        assert!(self.inbox.finish(claimed, end, None).await.unwrap().stored);
+    }
+
     /// Opens the same inbox as a new process would, after this one was killed.
     pub(crate) fn restarted(&self) -> Inbox {
         Inbox::open(self.folder.path(), Arc::new(self.clock.clone())).unwrap()

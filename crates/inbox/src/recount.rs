@@ -19,7 +19,8 @@ use rusqlite::Connection;
 
 use crate::{
     Claiming, Filter, Finish, HeldBack, Inbox, KeyTerms, NewEvent, Next, Rejudged, Route, SourceSettings,
-    Stats, TargetSettings, View, deliveries, filter::candidates_sql, glance, samples, schema, stats,
+    Stats, TargetSettings, View, deliveries, filter::candidates_sql, glance, purge, samples, schema, stats,
+    trash,
 };
 
 struct Story {
@@ -118,6 +119,14 @@ impl Story {
         self.inbox.finish(&claimed, end, None).await.unwrap();
     }
 
+    /// Deletes an event for good, from wherever it is.
+    async fn purge(&mut self, id: EventId) {
+        let seq = self.inbox.event(id).await.unwrap().seq;
+        let purged = self.inbox.write(move |batch| purge::purge(batch, &[seq])).await.unwrap();
+        assert_eq!((purged.done, purged.gone), (1, 1), "nothing is being sent");
+        self.events.retain(|other| *other != id);
+    }
+
     async fn step(&mut self) {
         let (dice, id) = (self.rng.next_u32() % 20, self.any());
         match (dice, id) {
@@ -127,7 +136,8 @@ impl Story {
             (9..=11, Some(id)) => self.judge(id).await,
             (12, Some(id)) => drop(self.inbox.add_replays(id, self.targets.clone()).await.unwrap()),
             (13, Some(id)) => drop(self.inbox.retry(id).await.unwrap()),
-            (14, _) => {
+            (14, Some(id)) => self.purge(id).await,
+            (15, _) => {
                 let down = Some((Timestamp::from_micros(1), nobody()));
                 let target = self.targets[self.rng.random_range(0..2)];
                 self.inbox.set_down(target, down.filter(|_| self.now % 2 == 0)).await.unwrap();
@@ -152,7 +162,7 @@ fn counted(db: &Connection) -> Stats {
     let place = |place: i64| usize::try_from(place).unwrap();
     for (verdict, count, duplicates, bytes) in rows(
         "SELECT verdict, count(*), count(duplicate_of),
-        coalesce(sum(length(body)), 0) FROM event WHERE deleted_at IS NULL GROUP BY verdict ORDER BY verdict",
+        coalesce(sum(length(raw.body)), 0) FROM event JOIN raw USING (seq) WHERE deleted_at IS NULL GROUP BY verdict ORDER BY verdict",
     ) {
         stats.verdicts.push((Verdict::ALL[place(verdict)].0, count));
         stats.events += count;
@@ -308,6 +318,7 @@ fn numbers_views_and_lists_of_a_source_read_only_their_own_index() {
         ("newest", stats::NEWEST),
         ("to be judged anew", crate::rejudge::AFTER),
         ("replaced in the bin", crate::bin::REPLACED),
+        ("trash to be emptied", trash::BINNED),
         ("queue", deliveries::QUEUE),
         ("copies", glance::COPIES),
         ("count copies", glance::COUNT),

@@ -1,12 +1,14 @@
 //! Stores new verdicts for stored events, for example after a secret was added or changed, and settles their keys and
 //! deliveries.
 
-use hookmitt_event::{Cause, EventId, TargetId, Timestamp, Verdict, Via};
+use hookmitt_event::{Cause, Deed, EventId, TargetId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
 use crate::{
     HeldBack, Inbox, InboxError, KeyTerms,
+    audit::{Subject, record},
     batch::Batch,
+    deliveries::seq_of,
     first_key::{First, KeyPlace, settle_key},
     fold,
     found_provider::settle_provider,
@@ -114,8 +116,9 @@ impl Inbox {
         const SQL: &str = "UPDATE event SET handshake_answer = json_set(coalesce(handshake_answer,
             '{\"status\":200,\"body\":\"\"}'), '$.confirmed_at', ?2) WHERE id = ?1";
         self.write(move |batch| {
+            let seq = seq_of(batch.db, id)?;
             batch.db.prepare_cached(SQL)?.execute(params![id.as_bytes(), at.to_string()])?;
-            Ok(())
+            record(batch, Deed::Confirmed, &Subject::event(id, seq)).map(drop)
         })
         .await
     }

@@ -99,7 +99,7 @@ fn has(db: &Connection, seq: i64, id: DeliveryId) -> Result<(), InboxError> {
 
 /// Which deliveries of an event are retried.
 #[derive(Clone, Copy)]
-enum Which {
+pub(crate) enum Which {
     /// All that are not completed, except for replays that a person stopped.
     All,
     /// Those that failed or died.
@@ -108,7 +108,8 @@ enum Which {
     One(u32),
 }
 
-fn retry(
+/// Makes those deliveries of an event wait again that can, and returns them with their targets.
+pub(crate) fn retry(
     db: &Connection,
     seq: i64,
     event: EventId,

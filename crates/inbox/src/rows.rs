@@ -12,6 +12,7 @@ pub(crate) const CONFLICT: i64 = 2;
 pub(crate) const STALE: i64 = 4;
 pub(crate) const CALLBACK: i64 = 8;
 pub(crate) const FOLDS: i64 = 16;
+pub(crate) const TAGGED: i64 = 32;
 
 /// The error for a column whose value no hookmitt of this schema wrote.
 pub(crate) fn corrupt(column: usize, what: &'static str) -> rusqlite::Error {

@@ -10,7 +10,7 @@ use hookmitt_sqlite::PrepareError;
 use crate::InboxError;
 
 /// The migrations in order. The schema number is the count of migrations that have run.
-const MIGRATIONS: [&str; 16] = [
+const MIGRATIONS: [&str; 20] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
     include_str!("../../../migrations/0003_handshake_answer.sql"),
@@ -27,6 +27,10 @@ const MIGRATIONS: [&str; 16] = [
     include_str!("../../../migrations/0014_answered.sql"),
     include_str!("../../../migrations/0015_bin.sql"),
     include_str!("../../../migrations/0016_search.sql"),
+    include_str!("../../../migrations/0017_packed.sql"),
+    include_str!("../../../migrations/0018_saved_search.sql"),
+    include_str!("../../../migrations/0019_jobs.sql"),
+    include_str!("../../../migrations/0020_keeping.sql"),
 ];
 
 /// Creates the data directory (0700) and its inbox (0600) if they are missing, and runs the migrations. Returns the
@@ -66,6 +70,12 @@ fn close_to_others(directory: &Path) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn close_to_others(_: &Path) -> std::io::Result<()> {
     Ok(()) // the access list of the user's own folder keeps it private
+}
+
+/// Returns the migrations that lead to an earlier schema.
+#[cfg(test)]
+pub(crate) fn earlier(schema: usize) -> &'static [&'static str] {
+    &MIGRATIONS[..schema]
 }
 
 #[cfg(test)]

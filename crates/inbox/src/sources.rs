@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hookmitt_event::{Answer, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom, Slug, Source, Timestamp};
+use hookmitt_event::{
+    Answer, Deed, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom, Slug, Source, Timestamp,
+};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Inbox, InboxError,
+    audit::{Subject, record},
     routes::{config_version, configured},
     rows,
 };
@@ -104,6 +107,9 @@ impl Inbox {
             }
             insert(batch.db, &slug, &settings, auto, now)?;
             configured(batch.db)?;
+            if !auto {
+                record(batch, Deed::SourceAdded, &Subject::source(slug.as_str()))?;
+            }
             find(batch.db, &slug)?.ok_or_else(|| InboxError::UnknownSource(slug.to_string()))
         })
         .await
@@ -118,20 +124,16 @@ impl Inbox {
         const SQL: &str = "UPDATE source SET provider = ?2, settings = ?3, auto_created = 0
             WHERE slug = ?1 AND removed_at IS NULL";
         self.write(move |batch| {
-            if settings.provider_from.is_none()
-                && let Some(now) = find(batch.db, &slug)?
-            {
+            let now = find(batch.db, &slug)?.ok_or_else(|| InboxError::UnknownSource(slug.to_string()))?;
+            let before = SourceSettings::from(&now);
+            if settings.provider_from.is_none() {
                 (settings.provider, settings.provider_from) = (now.provider, now.provider_from);
             }
-            let changed = batch.db.prepare_cached(SQL)?.execute(params![
-                slug.as_str(),
-                settings.provider,
-                json(&settings)
-            ])?;
+            let values = params![slug.as_str(), settings.provider, json(&settings)];
+            batch.db.prepare_cached(SQL)?.execute(values)?;
             configured(batch.db)?;
-            if changed == 0 {
-                return Err(InboxError::UnknownSource(slug.to_string()));
-            }
+            let subject = Subject::source(slug.as_str()).with("changed", changed(&before, &settings));
+            record(batch, Deed::SourceChanged, &subject)?;
             find(batch.db, &slug)?.ok_or_else(|| InboxError::UnknownSource(slug.to_string()))
         })
         .await
@@ -167,7 +169,7 @@ impl Inbox {
             configured(batch.db)?;
             match batch.db.prepare_cached(SQL)?.execute(params![slug.as_str(), now.as_micros()])? {
                 0 => Err(InboxError::UnknownSource(slug.to_string())),
-                _ => Ok(()),
+                _ => record(batch, Deed::SourceRemoved, &Subject::source(slug.as_str())).map(drop),
             }
         })
         .await
@@ -198,6 +200,23 @@ impl Inbox {
         const SQL: &str = "SELECT value FROM meta WHERE key = 'instance'";
         self.readers.read(|db| Ok(db.query_row(SQL, [], |row| row.get(0))?)).await
     }
+}
+
+/// Returns the names of the settings that differ.
+fn changed(before: &SourceSettings, after: &SourceSettings) -> Vec<String> {
+    let fields = |settings| match serde_json::to_value(settings) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let (before, mut after) = (fields(before), fields(after));
+    for (name, value) in &before {
+        if after.get(name) == Some(value) {
+            after.remove(name);
+        } else {
+            after.insert(name.clone(), serde_json::Value::Null);
+        }
+    }
+    after.into_iter().map(|(name, _)| name).collect()
 }
 
 fn insert(

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     Inbox, InboxError, KeyTerms, NewEvent, Route, Stored,
+    audit::record_elsewhere,
     batch::Batch,
     bin::set_deleted,
     first_key::{First, KeyPlace, own_key},
@@ -71,6 +72,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     insert(batch.db, new, &Settled { seq, flags, duplicate_of, answer }, batch.now)?;
     let (mut waiting, deliveries) = route(batch, new, seq, routes)?;
     waiting.extend(left);
+    note_elsewhere(batch, new, seq)?;
     if duplicate_of.is_some() && !matches!(new.route, Route::Withheld(_)) {
         fold::settle(batch.db, seq)?;
     }
@@ -91,6 +93,14 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
         set_provider,
         answered_after: answer.and_then(|(_, after)| after),
     })
+}
+
+/// Notes in the audit trail that an edited event is sent to a URL given once.
+fn note_elsewhere(batch: &Batch<'_>, new: &NewEvent, seq: i64) -> Result<(), InboxError> {
+    match &new.route {
+        Route::To(targets) if new.via == Via::Edit => record_elsewhere(batch, (new.id, seq), targets),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the event's flags. Whether it folds is settled once its deliveries are there.
@@ -158,7 +168,8 @@ fn insert(db: &Connection, new: &NewEvent, settled: &Settled, now: Now) -> Resul
         path, query, version, size, sha256, headers, body, handshake_answer, forwarded, signed_with, foreign_host,
         stored_at, answered, answered_after)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35)";
+        ?22, ?23, ?24, ?25, ?26, x'', x'', ?27, ?28, ?29, ?30, ?31, ?32, ?33)";
+    const CONTENT: &str = "INSERT INTO raw (seq, headers, body) VALUES (?1, ?2, ?3)";
     let NewEvent { request, facts, .. } = new;
     let Settled { seq, flags, duplicate_of, answer } = settled;
     let signed_with = new.delivery_of.map(|delivery| signer_of(db, delivery.event)).transpose()?.flatten();
@@ -189,8 +200,6 @@ fn insert(db: &Connection, new: &NewEvent, settled: &Settled, now: Now) -> Resul
         rows::version_number(request.version),
         request.body.len(),
         new.sha256,
-        &request.headers.as_wire()[..],
-        &request.body[..],
         new.handshake_answer.as_ref().and_then(|answer| serde_json::to_string(answer).ok()),
         new.forwarded.as_ref().map(|lines| &lines.as_wire()[..]),
         signed_with,
@@ -199,6 +208,7 @@ fn insert(db: &Connection, new: &NewEvent, settled: &Settled, now: Now) -> Resul
         answer.map(|(status, _)| status),
         answer.and_then(|(_, after)| after).map(rows::micros),
     ])?;
+    db.prepare_cached(CONTENT)?.execute(params![seq, &request.headers.as_wire()[..], &request.body[..]])?;
     Ok(())
 }
 

@@ -2,11 +2,18 @@
 
 use std::time::Duration;
 
-use hookmitt_event::{OrderMode, RetryPolicy, Silence, Slug, Target, TargetId, TargetKind, Timestamp};
+use hookmitt_event::{Deed, OrderMode, RetryPolicy, Silence, Slug, Target, TargetId, TargetKind, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
-use crate::{Inbox, InboxError, order_key::key_rest, routes::configured, rows, target_states};
+use crate::{
+    Inbox, InboxError,
+    audit::{Subject, record},
+    batch::Batch,
+    order_key::key_rest,
+    routes::configured,
+    rows, target_states,
+};
 
 /// The settings of a target, as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +117,9 @@ impl Inbox {
             let values = params![row, url, settings, kind as i64, now.as_micros(), by_key];
             let id = TargetId(db.prepare_cached(ADD)?.query_row(values, |row| row.get(0))?);
             configured(db)?;
-            find(db, id)
+            let added = find(db, id)?;
+            note(batch, Deed::TargetAdded, &added)?;
+            Ok(added)
         })
         .await
     }
@@ -146,7 +155,9 @@ impl Inbox {
             let settings = serde_json::to_string(&settings).unwrap_or_else(|_| "{}".to_owned());
             batch.db.prepare_cached(SQL)?.execute(params![id.0, url, settings, paused, by_key])?;
             configured(batch.db)?;
-            find(batch.db, id)
+            let after = find(batch.db, id)?;
+            note(batch, Deed::TargetChanged, &after)?;
+            Ok(after)
         })
         .await
     }
@@ -176,7 +187,8 @@ impl Inbox {
     /// Fails with [`InboxError::UnknownTarget`] if there is no such target.
     pub async fn remove_target(&self, id: TargetId, now: Timestamp) -> Result<(), InboxError> {
         self.write(move |batch| {
-            find(batch.db, id)?;
+            let target = find(batch.db, id)?;
+            note(batch, Deed::TargetRemoved, &target)?;
             remove(batch.db, id, now)
         })
         .await
@@ -206,6 +218,15 @@ impl Inbox {
         })
         .await
     }
+}
+
+/// Notes in the audit trail what was done to a target, unless the target ends with its command or its one delivery.
+fn note(batch: &Batch<'_>, what: Deed, target: &Target) -> Result<(), InboxError> {
+    if target.kind == TargetKind::Kept {
+        let source = target.source.as_ref().map(Slug::as_str);
+        record(batch, what, &Subject::target(target.id, source, &target.url).with("paused", target.paused))?;
+    }
+    Ok(())
 }
 
 fn remove(db: &Connection, id: TargetId, now: Timestamp) -> Result<(), InboxError> {

@@ -3,15 +3,18 @@
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicI64},
+    time::Duration,
 };
 
 use hookmitt_clock::{Clock, StoreClock};
+use hookmitt_event::Actor;
 use hookmitt_sqlite::{Job, Jobs, Readers, State, Writer};
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
 use crate::{
     InboxError,
+    acting::actor,
     batch::{Arriving, Batch},
     now::{self, Now},
     others,
@@ -49,6 +52,7 @@ impl Inbox {
         let (committed, commits) = watch::channel(0);
         let open_failed = |why: std::io::Error| InboxError::Open { path: path.clone(), why: why.to_string() };
         let writer = Writer::open(&path, Desk::new(committed, clock.clone())).map_err(open_failed)?;
+        writer.leave_no_traces()?;
         let jobs = writer.start("inbox-writer").map_err(open_failed)?;
         let others = others::watch(&path, jobs.ended())?;
         let path: Arc<Path> = path.into();
@@ -85,7 +89,13 @@ impl Inbox {
         weight: usize,
         mut work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
-        self.jobs.add(weight, move |db, desk| work(&mut desk.batch(db))).await
+        let by = actor();
+        self.jobs.add(weight, move |db, desk| work(&mut desk.batch(db, by))).await
+    }
+
+    /// Has the writer copy the log into the file and truncate it. Returns `false` if somebody reads it at the moment.
+    pub(crate) async fn cut_log(&self) -> Result<bool, InboxError> {
+        self.jobs.cut_log().await
     }
 
     /// Puts a job into the writer's queue, after waiting for a place. Jobs are written in the order in which they got a
@@ -101,7 +111,20 @@ impl Inbox {
         weight: usize,
         mut work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
-        self.jobs.write_now(weight, move |db, desk| work(&mut desk.batch(db))).await
+        let by = actor();
+        self.jobs.write_now(weight, move |db, desk| work(&mut desk.batch(db, by))).await
+    }
+}
+
+impl Inbox {
+    /// Waits until no job waits for the writer, at most for `patience`.
+    pub(crate) async fn rests(&self, patience: Duration, look_every: Duration) {
+        let rests = async {
+            while self.jobs.waiting() > 0 {
+                tokio::time::sleep(look_every).await;
+            }
+        };
+        let _rested = tokio::time::timeout(patience, rests).await;
     }
 }
 
@@ -110,7 +133,8 @@ pub(crate) fn task<T: Send + 'static>(
     weight: usize,
     mut work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
 ) -> (impl Job<Desk> + 'static, oneshot::Receiver<Result<T, InboxError>>) {
-    hookmitt_sqlite::task(weight, move |db, desk: &mut Desk| work(&mut desk.batch(db)))
+    let by = actor();
+    hookmitt_sqlite::task(weight, move |db, desk: &mut Desk| work(&mut desk.batch(db, by)))
 }
 
 /// The writer's state beside the file.
@@ -132,8 +156,8 @@ impl Desk {
         Self { routes, arriving, bytes: 0, tally: Tally::default(), committed, clock, now }
     }
 
-    fn batch<'a>(&'a mut self, db: &'a Connection) -> Batch<'a> {
-        Batch { db, routes: &self.routes, arriving: &mut self.arriving, now: self.now }
+    fn batch<'a>(&'a mut self, db: &'a Connection, by: Option<Actor>) -> Batch<'a> {
+        Batch { db, routes: &self.routes, arriving: &mut self.arriving, now: self.now, by }
     }
 }
 

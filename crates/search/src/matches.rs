@@ -75,16 +75,15 @@ impl Look<'_> {
 
     fn has_word(&self, key: WordKey, pattern: &Pattern) -> bool {
         let event = self.seen.event;
+        let is_like = |word: &str| pattern.finds(key, word);
         match key {
-            WordKey::Source => pattern.matches(event.source.as_str()),
-            WordKey::Type => {
-                event.event_type.as_deref().is_some_and(|kind| pattern.matches(kind) || pattern.begins(kind))
-            }
-            WordKey::Provider => event.provider.as_deref().is_some_and(|provider| pattern.matches(provider)),
-            WordKey::Target => self.seen.targets.iter().any(|url| pattern.is_in(url)),
-            WordKey::Method => pattern.matches(&event.request.method),
-            WordKey::Path => pattern.matches(&event.request.path),
-            WordKey::Tag => self.seen.tags.iter().any(|tag| pattern.matches(tag)),
+            WordKey::Source => is_like(event.source.as_str()),
+            WordKey::Type => event.event_type.as_deref().is_some_and(is_like),
+            WordKey::Provider => event.provider.as_deref().is_some_and(is_like),
+            WordKey::Target => self.seen.targets.iter().any(|url| is_like(url)),
+            WordKey::Method => is_like(&event.request.method),
+            WordKey::Path => is_like(&event.request.path),
+            WordKey::Tag => event.tags.iter().any(|tag| is_like(tag.as_str())),
         }
     }
 
@@ -95,7 +94,7 @@ impl Look<'_> {
             Mark::First => event.duplicate_of.is_none(),
             Mark::Conflict => event.conflict,
             Mark::Stale => event.stale,
-            Mark::Pinned => self.seen.pinned,
+            Mark::Pinned => event.pinned,
             Mark::Browser => event.browser,
             Mark::Edited => event.parent.is_some(),
             Mark::Handshake => event.handshake.is_some(),
@@ -133,6 +132,17 @@ fn pointer(test: &Test) -> Option<&Pointer> {
     match test {
         Test::Body(body) => Some(&body.at),
         _ => None,
+    }
+}
+
+impl Pattern {
+    /// Whether a word of an event is found by this pattern, as the value of a key.
+    pub fn finds(&self, key: WordKey, word: &str) -> bool {
+        match key {
+            WordKey::Type => self.matches(word) || self.begins(word),
+            WordKey::Target => self.is_in(word),
+            _ => self.matches(word),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ impl Number {
             (false, false) => 1,
         };
         let sizes = (one.point, &one.digits).cmp(&(other.point, &other.digits));
-        sign(&one).cmp(&sign(&other)).then(if one.negative { sizes.reverse() } else { sizes })
+        signum(&one).cmp(&signum(&other)).then(if one.negative { sizes.reverse() } else { sizes })
     }
 
     fn parts(&self) -> Parts {

@@ -16,7 +16,8 @@ impl Query {
     /// How long a search may be, in bytes.
     pub const LONGEST: usize = 1_000;
 
-    /// How many terms a search may have, and how many alternatives in all of them.
+    /// How many terms a search may have, and how many alternatives in all of them. A glob over fixed words counts for
+    /// each word that it matches.
     pub const MOST: usize = 64;
 
     /// Reads a query. Times such as `2h` or `yesterday` are as of `now`, and dates are those of the local time zone.
@@ -51,12 +52,14 @@ fn read(text: &str, reading: &Reading) -> Result<Query, SearchError> {
     let mut query = Query::default();
     let mut alternatives = 0;
     for word in words(text) {
-        alternatives += word.values.len();
+        let place = word.place.clone();
+        let term = reading.term(&word).map_err(|(fault, place)| fault.at(text, place))?;
+        alternatives += term.any.len();
         if query.terms.len() == Query::MOST || alternatives > Query::MOST {
             let many = format!("The search has more than {} terms or alternatives.", Query::MOST);
-            return Err(Fault::new(many).at(text, word.place));
+            return Err(Fault::new(many).at(text, place));
         }
-        query.terms.push(reading.term(&word).map_err(|(fault, place)| fault.at(text, place))?);
+        query.terms.push(term);
     }
     Ok(query)
 }

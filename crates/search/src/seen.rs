@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hookmitt_event::{Event, EventStatus};
 
-use crate::{Mark, Query, Test, WordKey};
+use crate::{Query, Test, WordKey};
 
 /// An event as a search sees it.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +17,6 @@ pub struct Seen<'a> {
     pub targets: &'a [String],
     /// The answers to the attempts of all its deliveries.
     pub answers: &'a [Answer],
-    /// The note on the event.
-    pub note: Option<&'a str>,
-    /// The event's tags.
-    pub tags: &'a [String],
-    /// Whether the event is pinned.
-    pub pinned: bool,
 }
 
 /// What came of an attempt.
@@ -45,8 +39,6 @@ pub struct Needs {
     pub targets: bool,
     /// Its answers.
     pub answers: bool,
-    /// Its note, its tags and whether it is pinned.
-    pub notes: bool,
 }
 
 impl Query {
@@ -57,8 +49,6 @@ impl Query {
             needs.body |= matches!(test, Test::Text(_) | Test::Body(_));
             needs.targets |= matches!(test, Test::Word(WordKey::Target, _));
             needs.answers |= matches!(test, Test::Response(_) | Test::Latency(_));
-            needs.notes |=
-                matches!(test, Test::Text(_) | Test::Word(WordKey::Tag, _) | Test::Is(Mark::Pinned));
         }
         needs
     }

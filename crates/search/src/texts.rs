@@ -17,7 +17,7 @@ pub fn texts<'a>(seen: &Seen<'a>) -> impl Iterator<Item = Cow<'a, str>> {
         event.title.as_deref(),
         Some(request.path.as_str()),
         request.query.as_deref(),
-        seen.note,
+        event.note.as_deref(),
     ];
     let body = (!request.body.is_empty()).then(|| String::from_utf8_lossy(&request.body));
     let decoded = decoded(&request.body).map(Cow::Owned);

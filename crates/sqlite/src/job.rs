@@ -4,7 +4,7 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -42,13 +42,15 @@ pub(crate) type Queued<S> = Box<dyn Job<S>>;
 pub struct Jobs<S: State> {
     pub(crate) queue: mpsc::Sender<Queued<S>>,
     pub(crate) closing: Arc<AtomicBool>,
+    pub(crate) cut: Arc<Cut>,
     pub(crate) ended: watch::Receiver<bool>,
 }
 
 impl<S: State> Clone for Jobs<S> {
     fn clone(&self) -> Self {
-        let Self { queue, closing, ended } = self;
-        Self { queue: queue.clone(), closing: Arc::clone(closing), ended: ended.clone() }
+        let Self { queue, closing, cut, ended } = self;
+        let (closing, cut) = (Arc::clone(closing), Arc::clone(cut));
+        Self { queue: queue.clone(), closing, cut, ended: ended.clone() }
     }
 }
 
@@ -101,6 +103,22 @@ impl<S: State> Jobs<S> {
             mpsc::error::TrySendError::Closed(_) => Unwritten::Closed,
         })?;
         answer.await.map_err(|_| Unwritten::Closed)?
+    }
+
+    /// Returns how many jobs wait in the queue.
+    pub fn waiting(&self) -> usize {
+        self.queue.max_capacity() - self.queue.capacity()
+    }
+
+    /// Has the writer copy the log into the file between two commits, and truncate it to nothing. Returns `false` if
+    /// somebody reads it at the moment, or if another caller asks for the same.
+    ///
+    /// # Errors
+    /// Fails with [`Unwritten::Closed`] if the writer has ended.
+    pub async fn cut_log(&self) -> Result<bool, S::Error> {
+        let answer = self.cut.ask();
+        self.hand_in(Wake).await?;
+        Ok(answer.await.unwrap_or(false))
     }
 
     /// Puts a job into the queue, after waiting for a place. Jobs are written in the order in which they got a place in
@@ -165,6 +183,23 @@ where
 
     fn weight(&self) -> usize {
         self.weight
+    }
+}
+
+/// Who waits until the log is truncated.
+#[derive(Debug, Default)]
+pub(crate) struct Cut(Mutex<Option<oneshot::Sender<bool>>>);
+
+impl Cut {
+    fn ask(&self) -> oneshot::Receiver<bool> {
+        let (asks, answer) = oneshot::channel();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(asks);
+        answer
+    }
+
+    /// Takes the one who waits, if anybody does.
+    pub(crate) fn take(&self) -> Option<oneshot::Sender<bool>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

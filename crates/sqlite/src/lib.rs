@@ -2,6 +2,7 @@
 //! with one sync each, a few readers beside it, and a write-ahead log that stays small. The schema is up to the two
 //! stores.
 
+mod background;
 mod file;
 mod job;
 mod log;
@@ -11,6 +12,7 @@ mod room;
 mod state;
 mod writer;
 
+pub use background::{Background, give_way};
 pub use file::{LOG_LIMIT, PrepareError, durable, prepare, reader, take};
 pub use job::{Job, Jobs, task};
 pub use readers::{Closed, Readers};

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     State, Upkeep, file,
-    job::{Job, Jobs, Queued, Wake, caught},
+    job::{Cut, Job, Jobs, Queued, Wake, caught},
     log::Pressure,
     room::{self, Room},
 };
@@ -57,7 +57,7 @@ impl<S: State> Writer<S> {
         let (sender, queue) = mpsc::channel(QUEUE);
         let (end, ended) = watch::channel(false);
         let pressure = Pressure::start(path, wake(sender.downgrade()))?;
-        let jobs = Jobs { queue: sender, closing: Arc::default(), ended };
+        let jobs = Jobs { queue: sender, closing: Arc::default(), cut: Arc::default(), ended };
         let desk = Desk { db, state, pressure, room: Room::of(path), uncut: None };
         Ok(Self { desk, queue, jobs, end })
     }
@@ -70,15 +70,24 @@ impl<S: State> Writer<S> {
         self.desk.commit(&mut Vec::new(), None)
     }
 
+    /// From now on, overwrites with zeros whatever is deleted or replaced.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub fn leave_no_traces(&self) -> rusqlite::Result<()> {
+        // Not FAST, which leaves the contents of whole pages in the file.
+        self.desk.db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
+    }
+
     /// Starts the thread. It ends when it is closed, or when every [`Jobs`] has been dropped.
     ///
     /// # Errors
     /// Fails if the system can't start a thread.
     pub fn start(self, name: &str) -> io::Result<Jobs<S>> {
         let Self { mut desk, mut queue, jobs, end } = self;
-        let closing = Arc::clone(&jobs.closing);
+        let (closing, cut) = (Arc::clone(&jobs.closing), Arc::clone(&jobs.cut));
         thread::Builder::new().name(name.to_owned()).spawn(move || {
-            desk.run(&mut queue, &closing);
+            desk.run(&mut queue, &closing, &cut);
             drop((desk, queue)); // callers that wait for the end may open the file anew or delete it
             end.send_replace(true);
         })?;
@@ -119,7 +128,7 @@ struct Desk<S> {
 }
 
 impl<S: State> Desk<S> {
-    fn run(&mut self, queue: &mut mpsc::Receiver<Queued<S>>, closing: &AtomicBool) {
+    fn run(&mut self, queue: &mut mpsc::Receiver<Queued<S>>, closing: &AtomicBool, cut: &Cut) {
         loop {
             let upkeep = if queue.is_closed() { Upkeep::None } else { self.state.upkeep() };
             let mut group: Vec<Turn<S>> = Vec::new();
@@ -135,6 +144,9 @@ impl<S: State> Desk<S> {
                 job.tell(outcome.clone().and(own));
             }
             self.pressure.relieve(&self.db);
+            if let Some(asks) = cut.take() {
+                let _gone = asks.send(self.pressure.cut_off(&self.db));
+            }
             if closing.load(Ordering::Acquire) {
                 queue.close(); // the jobs that are in the queue still run
             }

@@ -94,7 +94,7 @@ pub use place::PlaceError;
 pub use provider::{Confidence, Param, Provider, RetryFacts};
 pub use public_key::{CertificateFacts, PublicForm, PublicKey, PublicKeyError, Signing, parse_public_key};
 pub use published::{Published, PublishedKeys, WantedKey};
-pub use recognise::recognise;
+pub use recognise::{recognise, recognise_by_headers};
 pub use sample::{SampleError, sample, sample_types};
 pub use scheme::Scheme;
 pub use secret::Secret;

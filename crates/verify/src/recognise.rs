@@ -20,10 +20,11 @@ const LONGEST: usize = 64;
 /// sends the other's headers wins (Gitea also sends GitHub's). Adopters of Standard Webhooks can't be told apart, so
 /// their family is returned.
 pub fn recognise(request: &Request) -> Option<&'static Provider> {
-    by_header(&request.headers).or_else(|| CONDITIONS.provider_of(request))
+    recognise_by_headers(&request.headers).or_else(|| CONDITIONS.provider_of(request))
 }
 
-fn by_header(headers: &HeaderLines) -> Option<&'static Provider> {
+/// Returns the provider that the names of these header lines give away, where the rest of the request isn't known.
+pub fn recognise_by_headers(headers: &HeaderLines) -> Option<&'static Provider> {
     let mut lower = [0; LONGEST];
     let mut best: Option<usize> = None;
     for line in headers.iter() {

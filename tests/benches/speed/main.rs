@@ -3,12 +3,15 @@
 //!
 //! `make bench-relay`: the same for a relay and its tunnels, and how fast an app catches up.
 //!
-//! Prints a table and writes `target/bench/speed.json` or `relay.json`. Machines are noisy, so only the ratios within
+//! `make bench-inbox`: lists, searches, memory and disk of inboxes that grow.
+//!
+//! Prints a table and writes `target/bench/speed.json`, `relay.json` or `inbox.json`. Machines are noisy, so only the ratios within
 //! one run count.
 
 mod claims;
 mod folder;
 mod host;
+mod inbox;
 mod load;
 mod measured;
 mod relay;
@@ -26,6 +29,8 @@ fn main() -> ExitCode {
         (Some("--forwarder"), Some(address)) => relay::forwarder(&address),
         // The relay and its tunnels: all parts, or only those that are named.
         (Some("--relay"), first) => relay::run(&first.into_iter().chain(arguments).collect::<Vec<_>>()),
+        // Inboxes of growing size: all sizes and parts, or only those that are named.
+        (Some("--inbox"), first) => inbox::run(&first.into_iter().chain(arguments).collect::<Vec<_>>()),
         // Only the load, for a server that is being profiled.
         (Some("--load"), Some(address)) => measured::load_only(&address),
         // Only one of the short measurements.

@@ -4,6 +4,60 @@
  */
 
 export interface paths {
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists who did what, newest first: for 90 days, at most 100,000 entries. */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Moves the events of a source, or those received before a time, to the trash. Pinned events stay. */
+        post: operations["clear_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Moves events to the bin, and ends their waiting deliveries. Up to ten that are named are moved at once; more, or
+         *     those of a search, become a job.
+         */
+        post: operations["delete_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deliveries/stop": {
         parameters: {
             query?: never;
@@ -92,6 +146,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counts the events of a list, as far as that is possible at once. */
+        get: operations["count_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{id}": {
         parameters: {
             query?: never;
@@ -107,7 +178,8 @@ export interface paths {
         delete: operations["delete_event"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Pins an event, and sets its note and its tags. Absent fields stay as they are; a null note is removed. */
+        patch: operations["mark_event"];
         trace?: never;
     };
     "/api/events/{id}/body": {
@@ -367,6 +439,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the jobs of the last 7 days, newest first, one page at a time. */
+        get: operations["list_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns a job. */
+        get: operations["show_job"];
+        put?: never;
+        post?: never;
+        /** Cancels a job that waits or runs, and returns it. What it has done stays. A job that has ended stays as it is. */
+        delete: operations["cancel_job"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns what came of a job so far, and a page of what failed. */
+        get: operations["job_result"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Goes on with a job that was stopped or cancelled, or that failed, from where it ended. */
+        post: operations["resume_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/listen": {
         parameters: {
             query?: never;
@@ -396,10 +537,10 @@ export interface paths {
         };
         /**
          * Streams changes as server-sent events.
-         * @description `event`: an event that was stored or changed. `delivery`: a delivery that changed. `refused`: a request that was
-         *     refused. `config`: settings changed. `tunnel`: a tunnel that changed. `gap`: a gap that ended. `skipped`: how many
-         *     events a brief stream left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load
-         *     everything again.
+         * @description `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more).
+         *     `delivery`: a delivery that changed. `refused`: a request that was refused. `config`: settings changed. `tunnel`: a
+         *     tunnel that changed. `gap`: a gap that ended. `job`: a job that changed. `skipped`: how many events a brief stream
+         *     left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load everything again.
          */
         get: operations["live"];
         put?: never;
@@ -427,6 +568,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists requests that were refused, newest first: for 30 days, at most 10,000. */
+        get: operations["list_refusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restores events from the bin, and makes the deliveries wait again that their deletion ended. Up to ten that are named
+         *     are restored at once; more, or those of a search, become a job.
+         */
+        post: operations["restore_events"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/retry": {
         parameters: {
             query?: never;
@@ -438,13 +616,67 @@ export interface paths {
         put?: never;
         /**
          * Retries deliveries of many events, and says which can't be sent: those of the named events, all dead letters of one
-         *     source or of all sources, or the events that a source withheld because of the host name that was called.
+         *     source or of all sources, or the events that a source withheld because of the host name that was called. More than ten
+         *     named events, or those of a search, become a job.
          */
         post: operations["retry_many"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Takes a search apart as it is typed, and suggests how it can go on. */
+        get: operations["typed_search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/searches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the saved searches in order. */
+        get: operations["list_searches"];
+        put?: never;
+        /** Saves a search behind the others. At most 100 are saved. */
+        post: operations["save_search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/searches/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Removes a saved search. */
+        delete: operations["remove_search"];
+        options?: never;
+        head?: never;
+        /** Changes or moves a saved search. */
+        patch: operations["change_search"];
         trace?: never;
     };
     "/api/secrets": {
@@ -608,6 +840,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists all tags, sorted. */
+        get: operations["list_tags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/targets": {
         parameters: {
             query?: never;
@@ -677,6 +926,74 @@ export interface paths {
         /** Tries a target now: resumes it if it was paused, and checks whether it answers if it was down. */
         post: operations["try_target"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the events in the trash, the last deleted first, each with who deleted it. */
+        get: operations["list_trash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash/empty": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deletes for good what is in the trash. */
+        post: operations["empty_trash"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restores events, and makes the deliveries wait again that their deletion ended. */
+        post: operations["restore_from_trash"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trash/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an event of the trash for good. Its dedupe key is kept: a later copy still counts as a duplicate. */
+        delete: operations["delete_for_good"];
         options?: never;
         head?: never;
         patch?: never;
@@ -878,6 +1195,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description Who or what deleted, changed or sent something.
+         * @enum {string}
+         */
+        Actor: "window" | "page" | "cli" | "api" | "up" | "retention";
         /** @description Whether a tunnel's relay knows the tunnel's sources as they are set now. */
         Announced: {
             error: components["schemas"]["Trouble"] | null;
@@ -950,6 +1272,13 @@ export interface components {
          * @enum {string}
          */
         Answerer: "hookmitt" | "relay" | "channel";
+        /** @description What a job was asked for. */
+        AskedJson: {
+            /** @description How many events were named; null if a search finds them. */
+            events: number | null;
+            /** @description The search whose events are meant; null if they were named. */
+            q: string | null;
+        };
         /** @description One HTTP attempt of a delivery. */
         AttemptJson: {
             /** @description Whether the request was sent but not answered. Then it is unknown whether the target acted on it. */
@@ -1008,6 +1337,38 @@ export interface components {
             /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryState"];
         };
+        /** @description An entry of the audit trail. */
+        AuditJson: {
+            /**
+             * Format: date-time
+             * @description When it was done, RFC 3339.
+             */
+            at: string;
+            /** @description What else there is to know, for example `label` of a secret or the number of `events`. Never a secret. */
+            detail: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: uuid
+             * @description The event, which may be gone by now.
+             */
+            event_id: string | null;
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description The event's sequence number.
+             */
+            seq: number | null;
+            /** @description The source's slug. */
+            source: string | null;
+            /** @description The origin of the target's URL. */
+            target: string | null;
+            /** @description What was done. */
+            what: components["schemas"]["Deed"];
+            /** @description Who did it. */
+            who: components["schemas"]["Actor"];
+        };
         /** @description The events that wait at a relay. */
         Backlog: {
             /**
@@ -1025,6 +1386,10 @@ export interface components {
              * @description When the oldest was received.
              */
             oldest_at: string | null;
+        };
+        /** @description A job that was asked for. */
+        Begun: {
+            job: components["schemas"]["JobJson"];
         };
         /** @description The URL against which a signature was verified. */
         CalledUrl: {
@@ -1059,6 +1424,26 @@ export interface components {
         /** @description The results of all checks. */
         Checks: {
             checks: components["schemas"]["Check"][];
+        };
+        /** @description Which events are moved to the trash. */
+        Clear: {
+            /** @description Only this source's events. */
+            source?: string | null;
+            /** @description Only events received before this time, RFC 3339. */
+            until?: string | null;
+        };
+        /** @description What was moved to the trash. */
+        ClearedJson: {
+            /**
+             * Format: int64
+             * @description The number of events.
+             */
+            deleted: number;
+            /**
+             * Format: int64
+             * @description How many of their deliveries waited. They were ended as skipped.
+             */
+            ended: number;
         };
         /** @description The one-time code from the fragment of the opened URL. */
         Code: {
@@ -1103,6 +1488,18 @@ export interface components {
              */
             total: number;
         };
+        /** @description How many events a list has. */
+        Counted: {
+            /** Format: int64 */
+            count: number;
+            /** @description Whether that is the exact number. If not, there are at least so many. */
+            exact: boolean;
+        };
+        /**
+         * @description What was done, as the audit trail names it.
+         * @enum {string}
+         */
+        Deed: "deleted" | "restored" | "deleted_for_good" | "exported_raw" | "confirmed" | "replayed_elsewhere" | "source_added" | "source_changed" | "source_removed" | "secret_set" | "secret_removed" | "target_added" | "target_changed" | "target_removed" | "device_revoked";
         /** @description An event that was deleted. */
         Deleted: {
             /** @description How many of its deliveries waited. They were ended as skipped. */
@@ -1255,6 +1652,11 @@ export interface components {
             /** @description The URL to which the request is delivered this once, instead of to its source's targets. */
             to?: string | null;
         };
+        /** @description What is deleted for good. */
+        Empty: {
+            /** @description Only what was deleted before this time, RFC 3339. Without it, everything. */
+            before?: string | null;
+        };
         /** @description An event in JSON, the same from the command line and the API. */
         EventJson: {
             answered: components["schemas"]["SenderAnswer"] | null;
@@ -1271,6 +1673,7 @@ export interface components {
              * @description When the event was moved to the bin.
              */
             deleted_at: string | null;
+            deleted_by?: components["schemas"]["Actor"] | null;
             /** @description The event's deliveries. Present only if a single event is shown. */
             deliveries?: components["schemas"]["DeliveryJson"][] | null;
             /**
@@ -1317,6 +1720,8 @@ export interface components {
             id: string;
             /** @description The request's method. */
             method: string;
+            /** @description What a person noted about the event. */
+            note: string | null;
             /**
              * Format: uuid
              * @description The event of which this event is an edited copy.
@@ -1324,6 +1729,8 @@ export interface components {
             parent: string | null;
             /** @description The raw path after the slug. */
             path: string;
+            /** @description Whether a person pinned the event, so that retention keeps it. */
+            pinned: boolean;
             /** @description The catalogue id of the provider. */
             provider: string | null;
             /** @description The raw query; null if there is no `?`. */
@@ -1353,6 +1760,8 @@ export interface components {
             stale: boolean;
             /** @description The most important state among the event's deliveries. */
             status: components["schemas"]["EventStatus"];
+            /** @description The tags that people gave to the event, sorted. */
+            tags: string[];
             /** @description A short subject for people. */
             title: string | null;
             /** @description The provider's event type. */
@@ -1369,6 +1778,18 @@ export interface components {
             /** @description How the event came in. */
             via: components["schemas"]["Via"];
             withheld: components["schemas"]["Withheld"] | null;
+        };
+        /** @description A page of the list of events. */
+        EventPage: {
+            items: components["schemas"]["EventJson"][];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+            /**
+             * Format: int64
+             * @description The number of the event down to which was searched, if the page ended before it was full because the search takes
+             *     long; null otherwise. The next page goes on there.
+             */
+            searched_to: number | null;
         };
         /**
          * @description The status of an event: the most important state among its deliveries, or `captured` if it has none.
@@ -1462,6 +1883,13 @@ export interface components {
              *     null if it was not signed again.
              */
             signed_anew: string | null;
+        };
+        /** @description Why a text is no search. */
+        FaultJson: {
+            end: number;
+            hint: string | null;
+            message: string;
+            start: number;
         };
         /** @description What makes the signature fit in place of what is configured. */
         Fitting: {
@@ -1624,6 +2052,19 @@ export interface components {
             /** @description Whether the event itself folds. A list with `fold` leaves it out if it shows the first event. */
             folds: boolean;
         };
+        /** @description What was deleted for good. */
+        Gone: {
+            /**
+             * Format: int64
+             * @description The number of events that are gone.
+             */
+            gone: number;
+            /**
+             * Format: int64
+             * @description The number of events that stay in the trash, because they are being sent right now.
+             */
+            stay: number;
+        };
         /** @description The answer to a set-up request, without its header lines because they may contain a secret. */
         HandshakeAnswer: {
             /** @description The body. */
@@ -1719,6 +2160,42 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description A page of a list. */
+        Items_AuditJson: {
+            items: {
+                /**
+                 * Format: date-time
+                 * @description When it was done, RFC 3339.
+                 */
+                at: string;
+                /** @description What else there is to know, for example `label` of a secret or the number of `events`. Never a secret. */
+                detail: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * Format: uuid
+                 * @description The event, which may be gone by now.
+                 */
+                event_id?: string | null;
+                /** Format: int64 */
+                id: number;
+                /**
+                 * Format: int64
+                 * @description The event's sequence number.
+                 */
+                seq?: number | null;
+                /** @description The source's slug. */
+                source?: string | null;
+                /** @description The origin of the target's URL. */
+                target?: string | null;
+                /** @description What was done. */
+                what: components["schemas"]["Deed"];
+                /** @description Who did it. */
+                who: components["schemas"]["Actor"];
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
         Items_DeliveryJson: {
             items: {
                 /** @description The attempts, in order. */
@@ -1794,6 +2271,7 @@ export interface components {
                  * @description When the event was moved to the bin.
                  */
                 deleted_at?: string | null;
+                deleted_by?: components["schemas"]["Actor"] | null;
                 /** @description The event's deliveries. Present only if a single event is shown. */
                 deliveries?: components["schemas"]["DeliveryJson"][] | null;
                 /**
@@ -1840,6 +2318,8 @@ export interface components {
                 id: string;
                 /** @description The request's method. */
                 method: string;
+                /** @description What a person noted about the event. */
+                note?: string | null;
                 /**
                  * Format: uuid
                  * @description The event of which this event is an edited copy.
@@ -1847,6 +2327,8 @@ export interface components {
                 parent?: string | null;
                 /** @description The raw path after the slug. */
                 path: string;
+                /** @description Whether a person pinned the event, so that retention keeps it. */
+                pinned?: boolean;
                 /** @description The catalogue id of the provider. */
                 provider?: string | null;
                 /** @description The raw query; null if there is no `?`. */
@@ -1876,6 +2358,8 @@ export interface components {
                 stale: boolean;
                 /** @description The most important state among the event's deliveries. */
                 status: components["schemas"]["EventStatus"];
+                /** @description The tags that people gave to the event, sorted. */
+                tags?: string[];
                 /** @description A short subject for people. */
                 title?: string | null;
                 /** @description The provider's event type. */
@@ -1999,6 +2483,65 @@ export interface components {
             next_cursor: string | null;
         };
         /** @description A page of a list. */
+        Items_JobJson: {
+            items: {
+                /** @description What was asked for. */
+                asked: components["schemas"]["AskedJson"];
+                /** @description Who asked for it. */
+                asked_by: components["schemas"]["Actor"];
+                /** Format: date-time */
+                created_at: string;
+                /**
+                 * Format: int64
+                 * @description How many events are done, those that failed included.
+                 */
+                done: number;
+                /** Format: date-time */
+                ended_at?: string | null;
+                /**
+                 * Format: int64
+                 * @description How many failed.
+                 */
+                failed: number;
+                /**
+                 * Format: int64
+                 * @description The job's number.
+                 */
+                id: number;
+                /** @description What it does: `delete`, `restore` or `retry`. */
+                kind: string;
+                /** @description What it has changed so far. */
+                result: components["schemas"]["JobResult"];
+                /**
+                 * Format: date-time
+                 * @description When it began to run, the last time that it did.
+                 */
+                started_at?: string | null;
+                /** @description How far it is. */
+                state: components["schemas"]["JobState"];
+                /**
+                 * Format: int64
+                 * @description How many there are; null while they are being counted.
+                 */
+                total?: number | null;
+                /** @description Why the job as a whole failed. */
+                why?: string | null;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Items_Moved: {
+            items: {
+                /** @description How many of its deliveries were ended, or wait again. */
+                deliveries: number;
+                /** Format: uuid */
+                event_id: string;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
         Items_ProviderView: {
             items: {
                 /** @description Whether samples of its events can be made and sent. */
@@ -2034,6 +2577,18 @@ export interface components {
                  * @description The event that is delivered: the one that was named, or its edited copy.
                  */
                 event_id: string;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Items_SavedSearchView: {
+            items: {
+                /** Format: int64 */
+                id: number;
+                name: string;
+                /** @description The search, as it was typed. */
+                q: string;
             }[];
             /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
@@ -2102,6 +2657,20 @@ export interface components {
                  * @description How old a signed timestamp may be, in seconds.
                  */
                 tolerance_s?: number | null;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Items_TagJson: {
+            items: {
+                /**
+                 * Format: int64
+                 * @description The number of events with the tag, without those in the bin.
+                 */
+                count: number;
+                /** @description The tag as it was first written. */
+                name: string;
             }[];
             /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
@@ -2230,6 +2799,89 @@ export interface components {
             /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
+        /** @description Something of a job that failed. */
+        JobFailureJson: {
+            /** Format: uuid */
+            event_id: string;
+            /**
+             * Format: int64
+             * @description The event's number; null if the event is gone.
+             */
+            seq: number | null;
+            /** @description Why it failed, in words. */
+            why: string;
+        };
+        /** @description A job. */
+        JobJson: {
+            /** @description What was asked for. */
+            asked: components["schemas"]["AskedJson"];
+            /** @description Who asked for it. */
+            asked_by: components["schemas"]["Actor"];
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: int64
+             * @description How many events are done, those that failed included.
+             */
+            done: number;
+            /** Format: date-time */
+            ended_at: string | null;
+            /**
+             * Format: int64
+             * @description How many failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description The job's number.
+             */
+            id: number;
+            /** @description What it does: `delete`, `restore` or `retry`. */
+            kind: string;
+            /** @description What it has changed so far. */
+            result: components["schemas"]["JobResult"];
+            /**
+             * Format: date-time
+             * @description When it began to run, the last time that it did.
+             */
+            started_at: string | null;
+            /** @description How far it is. */
+            state: components["schemas"]["JobState"];
+            /**
+             * Format: int64
+             * @description How many there are; null while they are being counted.
+             */
+            total: number | null;
+            /** @description Why the job as a whole failed. */
+            why: string | null;
+        };
+        /** @description What came of a job so far. */
+        JobOutcome: {
+            /** @description What failed, in the order in which it did. Only the first 10,000 of a job are kept. */
+            items: components["schemas"]["JobFailureJson"][];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+            result: components["schemas"]["JobResult"];
+            state: components["schemas"]["JobState"];
+        };
+        /** @description What a job has changed so far. */
+        JobResult: {
+            /**
+             * Format: int64
+             * @description How many deliveries were changed with them: ended, or made to wait again.
+             */
+            deliveries?: number;
+            /**
+             * Format: int64
+             * @description How many events were changed: deleted, restored or retried.
+             */
+            events: number;
+        };
+        /**
+         * @description How far a job is.
+         * @enum {string}
+         */
+        JobState: "waiting" | "running" | "done" | "failed" | "cancelled" | "stopped";
         /** @description What an event is judged by, instead of what is known of it. Absent fields replace nothing. */
         JudgeBy: {
             /**
@@ -2284,14 +2936,49 @@ export interface components {
             events?: string[];
             /** @description With `dead_letter`: also retry the deliveries that failed for good. */
             failed?: boolean;
+            /** @description Retry the failed, dead and skipped deliveries of the events that this search finds. */
+            q?: string | null;
             source?: components["schemas"]["Slug"] | null;
             /** @description Send the events that were withheld because this host name was called. The source must allow the name by now. */
             withheld_host?: string | null;
+        };
+        /** @description A change to an event's marks. Absent fields stay as they are. */
+        MarkChange: {
+            /** @description A note of at most 10,000 bytes. Null removes it. */
+            note?: string | null;
+            /** @description Whether the event is pinned, so that retention keeps it. */
+            pinned?: boolean | null;
+            /**
+             * @description All tags that the event shall have: at most 20, each with 1 to 40 characters and without commas. Two that differ
+             *     only in case are the same.
+             */
+            tags?: string[] | null;
+        };
+        /** @description Which events are deleted or restored: either those that are named, or those that a search finds. */
+        Meant: {
+            /** @description The events, at most 1,000. Each is named by its id, the beginning of its id, `#12`, `last` or `last~2`. */
+            events?: string[];
+            /** @description A search. What comes later than the request is left alone. */
+            q?: string | null;
         };
         /** @description Where an event is moved. */
         Move: {
             /** @description The source. It must exist. */
             source: string;
+        };
+        /** @description An event that was deleted or restored. */
+        Moved: {
+            /** @description How many of its deliveries were ended, or wait again. */
+            deliveries?: number;
+            /** Format: uuid */
+            event_id: string;
+        };
+        /** @description A search to save. */
+        NewSearch: {
+            /** @description Its name: 1 to 60 characters, unlike any other one's. */
+            name: string;
+            /** @description The search, in the search language. Times such as `2h` are read anew whenever it is used. */
+            q: string;
         };
         /** @description A secret to store: either its value, or the environment variable that holds it. */
         NewSecret: {
@@ -2374,6 +3061,11 @@ export interface components {
         Problem: {
             /** @description The stable code of the error. */
             code: string;
+            /**
+             * Format: int32
+             * @description Where a search is wrong, in characters from 1, if the error is about one.
+             */
+            column: number | null;
             /** @description What happened. */
             detail: string;
             /** @description What to do next. */
@@ -2459,13 +3151,60 @@ export interface components {
         };
         /** @description A request that was refused instead of stored. */
         RefusedJson: {
+            /**
+             * Format: date-time
+             * @description When it was refused, RFC 3339.
+             */
             at: string;
+            /** @description The stable code of the answer. */
             code: string;
+            /** @description The value of the Host line. */
+            host: string | null;
+            /** @description What happened, as a sentence. */
             message: string;
+            /** @description The method; null if the head was not understood. */
+            method: string | null;
+            /**
+             * Format: int64
+             * @description How many more like it came in the same moment and are not listed.
+             */
+            more: number;
+            /** @description The catalogue id of the provider that the header lines give away. */
+            provider: string | null;
+            /** @description The sender's address. */
             remote: string;
-            /** Format: int32 */
+            /**
+             * Format: int64
+             * @description The size of the body in bytes.
+             */
+            size: number | null;
+            /** @description The source's name that was called, whether there is such a source or not. */
+            source: string | null;
+            /**
+             * Format: int32
+             * @description The status of the answer.
+             */
             status: number;
+            /** @description The request target as it was called. */
             target: string | null;
+        };
+        /** @description A page of refused requests. */
+        RefusedPage: {
+            /** @description The requests, newest first. */
+            items: components["schemas"]["RefusedJson"][];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+            /** @description What relays refused, if anything. */
+            relays: components["schemas"]["RelayRefused"][];
+        };
+        /** @description What a relay refused because of its limits while it was asked; no more is known of it. */
+        RelayRefused: {
+            /** @description The relay's host. */
+            host: string;
+            /** @description How many, and when the last. */
+            refused: components["schemas"]["RefusedCount"];
+            /** @description The tunnel's label. */
+            tunnel: string;
         };
         /** @description The outcome of removing a tunnel. */
         Removed: {
@@ -2499,6 +3238,18 @@ export interface components {
          * @enum {string}
          */
         Respond: "stored" | "app";
+        /** @description Which events are restored. */
+        Restore: {
+            /** @description Ids, prefixes of ids or numbers such as `#12`; at most 1000. */
+            ids: string[];
+        };
+        /** @description What was restored. */
+        Restored: {
+            /** @description The number of events. */
+            restored: number;
+            /** @description How many of their deliveries wait again. */
+            waiting: number;
+        };
         /** @description What came of a retry of several events. */
         Retried: {
             /** @description The deliveries that are tried again. */
@@ -2542,10 +3293,35 @@ export interface components {
             /** @description The label that distinguishes the secret from others of its source. */
             label?: string | null;
         };
+        /** @description A saved search, as the API returns it. */
+        SavedSearchView: {
+            /** Format: int64 */
+            id: number;
+            name: string;
+            /** @description The search, as it was typed. */
+            q: string;
+        };
         /** @description Where a delivered secret was saved. */
         SavedSecret: {
             label: string;
             source: components["schemas"]["Slug"];
+        };
+        /** @description What changes in a saved search. Absent fields stay as they are. */
+        SearchChange: {
+            /** @description Its new name. */
+            name?: string | null;
+            /** @description Its new place in the order, from 0. */
+            place?: number | null;
+            /** @description The new search. */
+            q?: string | null;
+        };
+        /** @description A search as it was typed. */
+        SearchJson: {
+            fault: components["schemas"]["FaultJson"] | null;
+            /** @description The texts to mark in what was found, in lower case. */
+            marks: string[];
+            suggestions: components["schemas"]["Suggestions"] | null;
+            terms: components["schemas"]["TermJson"][];
         };
         /** @description A secret as it is listed, without its value. */
         SecretEntry: {
@@ -2723,6 +3499,37 @@ export interface components {
             /** @description How many of these were never sent. */
             unsent: number;
         };
+        /** @description Something that can stand where the caret is. */
+        Suggestion: {
+            /**
+             * Format: int64
+             * @description How many events have the value.
+             */
+            count: number | null;
+            /** @description The key or value itself. */
+            label: string;
+            /** @description What a key asks about. */
+            note: string | null;
+            /** @description What replaces the begun key or value, quoted if need be. */
+            text: string;
+        };
+        /** @description What can stand where the caret is. */
+        Suggestions: {
+            end: number;
+            items: components["schemas"]["Suggestion"][];
+            /** @description The part of the text that a suggestion replaces. */
+            start: number;
+        };
+        /** @description A tag, and how many events have it. */
+        TagJson: {
+            /**
+             * Format: int64
+             * @description The number of events with the tag, without those in the bin.
+             */
+            count: number;
+            /** @description The tag as it was first written. */
+            name: string;
+        };
         /** @description A change to a target. Absent fields stay as they are. */
         TargetChange: {
             /**
@@ -2819,6 +3626,17 @@ export interface components {
             /** Format: int64 */
             timeout_ms: number;
             url: string;
+        };
+        /** @description A term as it was typed. */
+        TermJson: {
+            end: number;
+            /** @description Its key with its colon, or null for a word without a key. */
+            key: string | null;
+            /** @description Whether it begins with `-`. */
+            negated: boolean;
+            start: number;
+            /** @description What follows the key. */
+            value: string;
         };
         /** @description A local test key pair, shown by its public half. */
         TestKey: {
@@ -2956,6 +3774,13 @@ export interface components {
             waiting: components["schemas"]["Backlog"];
             why: components["schemas"]["GapWhy"] | null;
         };
+        /** @description An event that changed and is not in the list (any more). */
+        Unmatched: {
+            /** Format: uuid */
+            id: string;
+            /** Format: int64 */
+            seq: number;
+        };
         /** @description The URLs to which providers post. */
         Urls: {
             /** @description The URLs of the capture port, one for each address. Empty if this process has no capture port. */
@@ -3059,6 +3884,124 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_audit: {
+        parameters: {
+            query?: {
+                /** @description Only entries of this time or later, RFC 3339. */
+                since?: string;
+                /** @description Only entries before this time, RFC 3339. */
+                until?: string;
+                /** @description Only what they did: `window`, `page`, `cli`, `api`, `up` or `retention`. */
+                who?: string;
+                /** @description Only this deed, such as `deleted` or `secret_set`. */
+                what?: string;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of entries, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_AuditJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    clear_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Clear"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClearedJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Meant"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_Moved"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stop_deliveries: {
         parameters: {
             query?: never;
@@ -3186,7 +4129,7 @@ export interface operations {
                 view?: "needs_action" | "invalid" | "dead_letter" | "waiting";
                 /** @description The event type; `*` matches anything. */
                 type?: string;
-                /** @description Text in the type, title, path, query, header lines or body. */
+                /** @description What to search for, in the search language. */
                 q?: string;
                 /** @description Only events received at this time or later, RFC 3339. */
                 since?: string;
@@ -3214,7 +4157,58 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items_EventJson"];
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    count_events: {
+        parameters: {
+            query?: {
+                /** @description The source's slug. */
+                source?: string;
+                status?: "dead_letter" | "failed" | "processing" | "pending" | "completed" | "skipped" | "captured";
+                verdict?: "valid" | "invalid" | "unsigned" | "no_secret" | "unsupported" | "pending";
+                view?: "needs_action" | "invalid" | "dead_letter" | "waiting";
+                /** @description The event type; `*` matches anything. */
+                type?: string;
+                /** @description What to search for, in the search language. */
+                q?: string;
+                /** @description Only events received at this time or later, RFC 3339. */
+                since?: string;
+                /** @description Only events received before this time, RFC 3339. */
+                until?: string;
+                /** @description Only events with a higher sequence number than this. */
+                after?: number;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of events, 1 to 1000; 100 by default. */
+                limit?: number;
+                /** @description Leave out the duplicates that fold and whose first event is in the same list. A view shows all of its events. */
+                fold?: boolean;
+                /** @description Whether each event has its `glance`. */
+                glance?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Counted"];
                 };
             };
             400: {
@@ -3274,6 +4268,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    mark_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             404: {
@@ -3799,6 +4834,177 @@ export interface operations {
             };
         };
     };
+    list_jobs: {
+        parameters: {
+            query?: {
+                /** @description Only jobs in this state. */
+                state?: components["schemas"]["JobState"];
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of jobs, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_JobJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobJson"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobJson"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    job_result: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of failures, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOutcome"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listen: {
         parameters: {
             query?: never;
@@ -3853,6 +5059,17 @@ export interface operations {
                  *     then. Of quick changes, only the latest state is sent.
                  */
                 glance?: boolean;
+                /**
+                 * @description What to search for, in the search language: only events that are found are sent. If a changed event is not found
+                 *     (any more), the stream sends `unmatched`.
+                 */
+                q?: string;
+                /** @description Only events of this source. */
+                source?: string;
+                /** @description Only events of this view. */
+                view?: string;
+                /** @description Without the duplicates that fold and whose first event is found. */
+                fold?: boolean;
             };
             header?: never;
             path?: never;
@@ -3897,6 +5114,89 @@ export interface operations {
             };
         };
     };
+    list_refusals: {
+        parameters: {
+            query?: {
+                /** @description Only those of this time or later, RFC 3339. */
+                since?: string;
+                /** @description Only those before this time, RFC 3339. */
+                until?: string;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of requests, 1 to 1000; 100 by default. The first page may hold a few more. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusedPage"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Meant"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_Moved"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     retry_many: {
         parameters: {
             query?: never;
@@ -3918,6 +5218,14 @@ export interface operations {
                     "application/json": components["schemas"]["Retried"];
                 };
             };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3927,6 +5235,172 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    typed_search: {
+        parameters: {
+            query?: {
+                /** @description The text. */
+                q?: string;
+                /** @description Where the caret is. Without it, nothing is suggested. */
+                caret?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_searches: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_SavedSearchView"];
+                };
+            };
+        };
+    };
+    save_search: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSearch"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearchView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_search: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_search: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearchView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4357,6 +5831,25 @@ export interface operations {
             };
         };
     };
+    list_tags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_TagJson"];
+                };
+            };
+        };
+    };
     list_targets: {
         parameters: {
             query?: {
@@ -4595,6 +6088,145 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_trash: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of events, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_EventJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    empty_trash: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gone"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restore_from_trash: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Restore"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Restored"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_for_good: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gone"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

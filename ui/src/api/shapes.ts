@@ -42,3 +42,8 @@ export type Tunnel = Schemas['TunnelView'];
 export type Invitation = Schemas['Invitation'];
 /** A device that takes part in a tunnel. */
 export type Device = Schemas['DeviceView'];
+
+/** What takes long and was asked for. */
+export type Job = Schemas['JobJson'];
+/** Something of a job that failed. */
+export type JobFailure = Schemas['JobFailureJson'];

@@ -40,7 +40,10 @@ class Search {
 
   /** Whether every term is about the source or the time. */
   get isOfTime(): boolean {
-    return this.text === '' || this.#each(({ key }) => ['source:', 'after:', 'before:'].includes(key?.toLowerCase() ?? ''));
+    return (
+      this.text === '' ||
+      this.#each(({ key }) => ['source:', 'after:', 'before:'].includes(key?.toLowerCase() ?? ''))
+    );
   }
 
   /** Whether a term, such as `verdict:` with `invalid`, lets only this value pass. */

@@ -1,12 +1,13 @@
 import { onUnauthorised } from '../api/client';
 import { keepLive } from '../api/live';
 import { queryOf } from '../api/events';
-import type { Event, Gap, Tunnel } from '../api/shapes';
+import type { Event, Gap, Job, Tunnel } from '../api/shapes';
 import { transport } from '../api/transport';
 import { saved } from '../search/saved.svelte';
 import { events } from './events.svelte';
 import type { Filter } from './filter';
 import { gaps } from './gaps.svelte';
+import { jobs } from './jobs.svelte';
 import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
 import { tunnels } from './tunnels.svelte';
@@ -118,6 +119,7 @@ class Connection {
     void this.#readRecent();
     void tunnels.read();
     void gaps.read().catch(() => undefined);
+    void jobs.read();
     void saved.read().catch(() => undefined);
   }
 
@@ -143,6 +145,7 @@ class Connection {
     if (name === 'event') this.#event(data as Event);
     if (name === 'unmatched') this.#unmatched(data as Unmatched);
     if (name === 'tunnel') return tunnels.apply(data as Tunnel);
+    if (name === 'job') return jobs.apply(data as Job);
     if (name === 'gap') this.#gap(data as Gap);
     if (name === 'lagged') {
       this.#readAnew();

@@ -12,6 +12,8 @@ export interface Toast {
 
 interface Says {
   undo?: (() => void) | undefined;
+  /** A way on, in place of undo. */
+  action?: Toast['action'];
   icon?: Component<Record<string, unknown>> | undefined;
 }
 
@@ -30,8 +32,8 @@ class Toasts {
   #ends = new Map<number, ReturnType<typeof setTimeout>>();
 
   /** Shows for 8 s what was done. `undo` is offered as a button and as Ctrl Z. */
-  say(text: string, { undo, icon }: Says = {}): void {
-    const toast = this.#show({ text, fails: false, icon, undo });
+  say(text: string, { undo, action, icon }: Says = {}): void {
+    const toast = this.#show({ text, fails: false, icon, undo, action });
     this.#start(toast.id);
   }
 

@@ -5,6 +5,7 @@ use http::Method;
 use serde_json::json;
 
 use crate::{
+    by_search::BySearch,
     client::{Address, Client},
     event_ref::EventRef,
     failure::{CliError, Exit},
@@ -13,10 +14,13 @@ use crate::{
 
 /// What `delete` takes.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct Args {
     /// The events: ids or the start of them, '#12', last, last~2
-    #[arg(value_name = "ID", required = true)]
+    #[arg(value_name = "ID", group = "which")]
     ids: Vec<EventRef>,
+    #[command(flatten)]
+    by_search: BySearch,
     /// Restore deleted events; their ended deliveries wait again
     #[arg(long)]
     undo: bool,
@@ -24,6 +28,9 @@ pub(crate) struct Args {
 
 /// Deletes or restores the events, and prints a line for each.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    if let Some(search) = &args.by_search.search {
+        return args.all_of(search, client, screen).await;
+    }
     // They are looked up before the first is deleted, because that changes which event is `last`.
     let mut events: Vec<EventJson> = Vec::with_capacity(args.ids.len());
     for id in &args.ids {
@@ -54,6 +61,14 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         screen.note(format_args!("to undo: `hookmitt delete --undo {}`", all.join(" ")));
     }
     Ok(Exit::Success)
+}
+
+impl Args {
+    /// Deletes or restores all that a search finds.
+    async fn all_of(&self, search: &str, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+        let (address, doing) = if self.undo { ("restore", "Restore") } else { ("delete", "Delete") };
+        self.by_search.run(search, address, doing, client, screen).await
+    }
 }
 
 fn deleted_words(ended: u64) -> String {

@@ -4,16 +4,19 @@ use std::collections::HashSet;
 
 use hookmitt_api::EventJson;
 use hookmitt_event::{EventStatus, Slug, Timestamp, Verdict};
+use hookmitt_search::{Pattern, Query, Test, Text, WordKey};
 use http::Method;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::refused;
 use crate::{
     client::{Address, Client, Items},
     event_table::EventTable,
     failure::{CliError, Exit},
     live::News,
     moment::Since,
+    search,
     terminal::{FAINT, Screen, Styled},
 };
 
@@ -23,6 +26,10 @@ const PAGE: usize = 200;
 /// What `events` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    /// What to search for, such as 'type:invoice verdict:invalid "two words"'; docs/search.md has the whole language
+    #[arg(value_name = "SEARCH", default_value = "", hide_default_value = true)]
+    #[arg(allow_hyphen_values = true, value_parser = search::argument)]
+    query: String,
     /// Only this source's
     #[arg(long, value_name = "S")]
     source: Option<Slug>,
@@ -35,12 +42,18 @@ pub(crate) struct Args {
     /// Only this type; the part before a dot is enough, and * matches anything
     #[arg(long = "type", value_name = "T")]
     kind: Option<String>,
-    /// Only with this text in the type, title, path, query, headers or body
+    /// Only with this text in the type, title, path, query, headers, body or note
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
     /// Only since this time: how long ago (10m, 2h, 7d), or an RFC 3339 time
     #[arg(long, value_name = "T")]
     since: Option<Since>,
+    /// Only before this time
+    #[arg(long, value_name = "T", conflicts_with = "follow")]
+    until: Option<Since>,
+    /// The requests that were refused instead of stored
+    #[arg(long, conflicts_with_all = ["query", "source", "status", "verdict", "kind", "search", "until", "follow"])]
+    refused: bool,
     /// At most this many
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
@@ -56,7 +69,12 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
 
 /// Prints the events, and then new ones if that was asked for.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
-    let address = args.address(Timestamp::now());
+    if args.refused {
+        refused::print(args.since, args.limit.unwrap_or(usize::MAX), client, screen).await?;
+        return Ok(Exit::Success);
+    }
+    let query = args.query(screen)?;
+    let address = args.address(&query, Timestamp::now());
     let floor = if args.follow { newest(client).await? } else { 0 };
     let mut printer = Printer::new(screen);
     let mut left = args.limit.unwrap_or(usize::MAX);
@@ -81,7 +99,8 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         }
         return Ok(Exit::Success);
     }
-    follow(args, client, floor, printer).await
+    let live = Address::new(["live"]).with("after", Some(floor.to_string()));
+    follow(args.narrowed(live, &query), client, floor, printer).await
 }
 
 /// Returns the highest event number so far; 0 if there are no events.
@@ -91,31 +110,22 @@ pub(crate) async fn newest(client: &Client) -> Result<i64, CliError> {
     Ok(page.items.first().map_or(0, |event| event.seq))
 }
 
-/// Prints events with numbers above `floor` as they come, until the command is killed.
+/// Prints events with numbers above `floor` as they come or come to match, until the command is killed.
 async fn follow(
-    args: &Args,
+    live: Address,
     client: &Client,
     floor: i64,
     mut printer: Printer<'_>,
 ) -> Result<Exit, CliError> {
-    let address = Address::new(["live"]).with("after", Some(floor.to_string()));
-    let mut live = client.stream(Method::GET, &address, None).await?;
+    let mut live = client.stream(Method::GET, &live, None).await?;
     let mut printed = HashSet::new();
     while let Some(message) = live.next().await {
-        let news = message.read().unwrap_or(News::Other);
-        let fresh = match news {
-            News::Event(event) if !args.narrows() => vec![*event],
-            // Only the inbox can tell whether the event matches, and a later delivery may make it match.
-            News::Event(_) | News::Delivery(_) if args.narrows() => {
-                let address = args.address(Timestamp::now()).with("limit", Some(PAGE.to_string()));
-                let page: Items<EventJson> = client.get(&address).await?;
-                page.items.into_iter().rev().collect()
-            }
-            _ => continue,
-        };
-        let fresh: Vec<_> =
-            fresh.into_iter().filter(|event| event.seq > floor && printed.insert(event.seq)).collect();
-        printer.print(&fresh)?;
+        if let Ok(News::Event(event)) = message.read()
+            && event.seq > floor
+            && printed.insert(event.seq)
+        {
+            printer.print(&[*event])?;
+        }
     }
     Err(if client.is_attached() { CliError::Gone } else { CliError::BrokenOff })
 }
@@ -155,23 +165,45 @@ impl<'a> Printer<'a> {
 }
 
 impl Args {
-    fn address(&self, now: Timestamp) -> Address {
-        Address::new(["events"])
-            .with("source", self.source.as_ref().map(Slug::as_str))
-            .with("status", self.status.map(EventStatus::as_str))
-            .with("verdict", self.verdict.map(Verdict::as_str))
-            .with("type", self.kind.as_deref())
-            .with("q", self.search.as_deref())
-            .with("since", self.since.map(|since| since.moment(now).to_string()))
+    /// Returns the search that says what the argument and the options say, but for source and time.
+    fn query(&self, screen: &Screen) -> Result<String, CliError> {
+        search::read(&self.query, screen)?;
+        let mut options = Query::default();
+        let kind = self.kind.as_deref().map(|kind| Test::Word(WordKey::Type, Pattern::new(kind)));
+        let text = self.search.as_deref().filter(|text| !text.is_empty());
+        let tests = [
+            self.status.map(Test::Status),
+            self.verdict.map(Test::Verdict),
+            kind,
+            text.map(|text| Test::Text(Text::new(text))),
+        ];
+        tests.into_iter().flatten().for_each(|test| options.and(test));
+        Ok(format!("{} {options}", self.query).trim().to_owned())
     }
 
-    /// Whether a filter other than `--since` is set.
+    fn address(&self, query: &str, now: Timestamp) -> Address {
+        let moment = |time: Option<Since>| time.map(|time| time.moment(now).to_string());
+        self.narrowed(Address::new(["events"]), query)
+            .with("since", moment(self.since))
+            .with("until", moment(self.until))
+    }
+
+    fn narrowed(&self, address: Address, query: &str) -> Address {
+        address
+            .with("source", self.source.as_ref().map(Slug::as_str))
+            .with("q", Some(query).filter(|query| !query.is_empty()))
+    }
+
+    /// Whether events are left out.
     fn narrows(&self) -> bool {
-        self.source.is_some()
+        !self.query.trim().is_empty()
+            || self.source.is_some()
             || self.status.is_some()
             || self.verdict.is_some()
             || self.kind.is_some()
             || self.search.is_some()
+            || self.since.is_some()
+            || self.until.is_some()
     }
 
     /// Fails if there is no such source. Not asked before events are listed, because those of a removed source stay.
@@ -182,7 +214,7 @@ impl Args {
     }
 
     fn nothing(&self) -> &'static str {
-        if self.narrows() || self.since.is_some() {
+        if self.narrows() {
             "no matching events"
         } else {
             "no events yet: `hookmitt serve` captures them, `hookmitt url` prints where to send them"

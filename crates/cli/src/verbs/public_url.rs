@@ -1,9 +1,6 @@
 //! `listen --public`: a public URL by whatever there is, shown so that it is found at a glance.
 
-use std::{
-    io::{self, BufRead as _, IsTerminal as _},
-    path::Path,
-};
+use std::path::Path;
 
 use hookmitt_event::{Plain, Slug};
 use http::Method;
@@ -12,6 +9,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    agreed::agreed,
     client::{Address, Client},
     failure::CliError,
     terminal::{FAINT, ODD, STRONG, Screen, Styled},
@@ -117,9 +115,10 @@ impl Flags {
         let order = |channel: bool| json!({ "source": source, "channel": channel, "channel_server": self.channel_server });
         match client.send(Method::POST, &address, &order(self.channel)).await {
             Err(CliError::Problem(problem)) if problem.code == "only-a-channel" => {
+                let question = format!("{}.\nUse it?", Plain(&problem.detail));
                 let agreed = tokio::select! {
                     () = ending.cancelled() => return Ok(None),
-                    agreed = agrees(&problem.detail, screen) => agreed?,
+                    agreed = agreed(&question, screen) => agreed?,
                 };
                 if agreed {
                     return client.send(Method::POST, &address, &order(true)).await.map(Some);
@@ -145,23 +144,6 @@ impl Flags {
             screen.note(qr(url));
         }
     }
-}
-
-/// Asks on the terminal. Anything but yes is no.
-async fn agrees(what: &str, screen: &Screen) -> Result<bool, CliError> {
-    if !io::stdin().is_terminal() {
-        return Ok(false);
-    }
-    screen.note(format_args!("{}.\nUse it? [y/N]", Plain(what)));
-    let (say, said) = tokio::sync::oneshot::channel();
-    // The thread is never joined, because a command that is told to end must not wait until somebody has typed a line.
-    std::thread::spawn(move || {
-        let mut line = String::new();
-        drop(say.send(io::stdin().lock().read_line(&mut line).map(|_| line)));
-    });
-    let line = said.await.unwrap_or_else(|_| Ok(String::new()));
-    let line = line.map_err(|source| CliError::System { doing: "can't read standard input", source })?;
-    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Makes the usual source, if there is none yet, and returns its name.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
+    by_search::BySearch,
     client::{Address, Client},
     event_ref::EventRef,
     failure::{CliError, Exit},
@@ -20,6 +21,8 @@ pub(crate) struct Args {
     /// The events: ids or the start of them, '#12', last, last~2
     #[arg(value_name = "ID", group = "which")]
     ids: Vec<EventRef>,
+    #[command(flatten)]
+    by_search: BySearch,
     /// All dead letters and failed deliveries
     #[arg(long, group = "which")]
     dead_letter: bool,
@@ -27,12 +30,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", group = "which", requires = "source")]
     withheld_host: Option<String>,
     /// Only this source's
-    #[arg(long, value_name = "S", conflicts_with = "ids")]
+    #[arg(long, value_name = "S", conflicts_with_all = ["ids", "search"])]
     source: Option<Slug>,
 }
 
 /// The API's answer to an order.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct Retried {
     items: Vec<Ordered>,
     skipped: Vec<NotRetried>,
@@ -50,10 +53,17 @@ struct NotRetried {
 /// Orders the retries, waits for one attempt of each, and prints the outcomes. Says of each that can't be sent why, and
 /// goes on.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
-    let order = args.order(client).await?;
-    let taken: Retried = client.send(Method::POST, &Address::new(["retry"]), &order).await?;
-    for left_out in &taken.skipped {
-        left_out.print(screen)?;
+    if let Some(search) = &args.by_search.search {
+        return args.by_search.run(search, "retry", "Retry", client, screen).await;
+    }
+    let mut taken = Retried::default();
+    for order in args.orders(client).await? {
+        let some: Retried = client.send(Method::POST, &Address::new(["retry"]), &order).await?;
+        for left_out in &some.skipped {
+            left_out.print(screen)?;
+        }
+        taken.items.extend(some.items);
+        taken.skipped.extend(some.skipped);
     }
     if taken.items.is_empty() && taken.skipped.is_empty() && !screen.json {
         screen.note(Styled(FAINT, args.nothing()));
@@ -66,14 +76,17 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
 }
 
 impl Args {
-    async fn order(&self, client: &Client) -> Result<Value, CliError> {
+    /// Returns what the API is asked for. More than ten named events at once would become a job, whose deliveries can't be
+    /// waited for.
+    async fn orders(&self, client: &Client) -> Result<Vec<Value>, CliError> {
         if let Some(host) = &self.withheld_host {
-            return Ok(json!({ "withheld_host": host, "source": self.source }));
+            return Ok(vec![json!({ "withheld_host": host, "source": self.source })]);
         }
         if self.dead_letter {
-            return Ok(json!({ "dead_letter": true, "failed": true, "source": self.source }));
+            return Ok(vec![json!({ "dead_letter": true, "failed": true, "source": self.source })]);
         }
-        Ok(json!({ "events": EventRef::ids(&self.ids, client).await? }))
+        let ids = EventRef::ids(&self.ids, client).await?;
+        Ok(ids.chunks(10).map(|some| json!({ "events": some })).collect())
     }
 
     const fn nothing(&self) -> &'static str {

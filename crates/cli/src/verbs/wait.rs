@@ -4,6 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use hookmitt_api::EventJson;
 use hookmitt_event::{EventId, Timestamp, counted};
+use hookmitt_search::{Query, Test, WordKey};
 use http::Method;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -14,7 +15,7 @@ use crate::{
     failure::{CliError, Exit},
     live::Live,
     moment::{Since, Span},
-    search::Search,
+    search,
     stop::Stop,
     terminal::{FAINT, Screen, Styled},
 };
@@ -22,9 +23,10 @@ use crate::{
 /// What `wait` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which events: source:, type:, verdict:, status: and words, such as 'source:shop type:order verdict:valid'
+    /// Which events, such as 'source:shop type:order verdict:valid'; docs/search.md has the whole language
     #[arg(value_name = "SEARCH", default_value = "", hide_default_value = true)]
-    search: Search,
+    #[arg(allow_hyphen_values = true, value_parser = search::argument)]
+    search: String,
     /// How many
     #[arg(long, value_name = "N", value_parser = at_least_one, default_value = "1")]
     count: usize,
@@ -41,6 +43,7 @@ const PAGE: usize = 1_000;
 
 /// Prints events as they are found. Ends once there are enough of them.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let query = search::read(&args.search, screen)?;
     let mut stop = Stop::watch().map_err(CliError::signals)?;
     // A span that is too long to be added means to wait for ever.
     let deadline = Instant::now().checked_add(args.timeout.0);
@@ -62,7 +65,7 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     };
     if ended.is_none() {
         let found = search.found.len();
-        args.complain(found, client, screen).await;
+        args.complain(&query, found, client, screen).await;
         return Ok(Exit::No);
     }
     Ok(Exit::Success)
@@ -83,7 +86,8 @@ impl<'a> Running<'a> {
     /// Opens the live stream, and looks for events that are there already.
     async fn start(args: &Args, client: &'a Client, screen: &'a Screen) -> Result<Self, CliError> {
         let floor = newest(client).await?;
-        let address = args.search.narrow(Address::new(["events"]));
+        let q = Some(&args.search).filter(|text| !text.trim().is_empty());
+        let address = Address::new(["events"]).with("q", q);
         let address = match args.since {
             Some(since) => address.with("since", Some(since.moment(Timestamp::now()).to_string())),
             None => address.with("after", Some(floor.to_string())),
@@ -161,11 +165,11 @@ impl Args {
 
     /// Says what did not come. A source that nobody made may be a typo, and may also be one that the first event makes,
     /// so that is only said here.
-    async fn complain(&self, found: usize, client: &Client, screen: &Screen) {
+    async fn complain(&self, query: &Query, found: usize, client: &Client, screen: &Screen) {
         let message = format!("{found} of {} arrived within {}", self.events(), self.timeout);
         let mut hint = None;
-        if let Some(source) = &self.search.source {
-            let known: Result<Value, _> = client.get(&Address::new(["sources", source.as_str()])).await;
+        for source in sources(query) {
+            let known: Result<Value, _> = client.get(&Address::new(["sources", source])).await;
             if let Err(error) = known {
                 hint = Some(match error.hint() {
                     Some(hint) => format!("{error}: {hint}"),
@@ -175,4 +179,13 @@ impl Args {
         }
         screen.complain("timed-out", &message, hint.as_deref());
     }
+}
+
+/// Returns the sources that events must be of, as far as a search names them.
+fn sources(query: &Query) -> impl Iterator<Item = &str> {
+    let wanted = query.terms.iter().filter(|term| !term.negated).flat_map(|term| &term.any);
+    wanted.filter_map(|test| match test {
+        Test::Word(WordKey::Source, pattern) => pattern.exact(),
+        _ => None,
+    })
 }

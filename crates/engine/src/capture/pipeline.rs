@@ -8,9 +8,9 @@ use std::{
 };
 
 use futures_util::future::Either;
-use hookmitt_catch::{Refusal, Reply, Share};
+use hookmitt_catch::{Refusal, RefusedHead, Reply, Share};
 use hookmitt_event::{Answer, Explain as _, HeaderLines, Slug, Timestamp, Verdict, Via};
-use hookmitt_inbox::{InboxError, NewEvent, Sequence, Stored};
+use hookmitt_inbox::{InboxError, NewEvent, Refused, Sequence, Stored};
 use hookmitt_verify::{Provider, provider};
 
 use super::{
@@ -68,7 +68,7 @@ impl Capture {
         senders: Arc<Senders>,
     ) -> Self {
         let (base, pages) = (Arc::clone(&settings.base), Pages::new(Arc::clone(&settings)));
-        let (answers, refusals) = (Answers::new(Arc::clone(&base)), Refusals::default());
+        let (answers, refusals) = (Answers::new(Arc::clone(&base)), Refusals::new(Arc::clone(&base)));
         Self { base, settings, verdicts, confirmation, bells, senders, answers, pages, refusals }
     }
 
@@ -166,10 +166,11 @@ impl Capture {
         known: &Arc<ConfiguredSource>,
         arrival: Arrival,
         beside: Option<HeaderLines>,
-        (target, remote): (String, SocketAddr),
+        from: (RefusedHead, SocketAddr),
         share: Share,
     ) -> Reply {
         let (received_at, since) = (arrival.received_at, Instant::now());
+        let size = arrival.request.body.len() as u64;
         let mut judged = self.judge(known, arrival);
         judged.event.forwarded = beside.filter(|lines| !lines.is_empty());
         let provider = judged.event.provider.as_deref().and_then(provider);
@@ -178,7 +179,7 @@ impl Capture {
             Err(error) => Err(error),
         };
         match kept {
-            Err(error) => self.refuse(error.into(), target, remote, received_at),
+            Err(error) => self.refuse(error.into(), from, size, received_at),
             Ok(kept) => {
                 let (id, planned) = (kept.stored.id, kept.planned);
                 let reply = self.answer(known, kept, provider).await;
@@ -236,14 +237,18 @@ impl Capture {
         taken
     }
 
-    /// Returns the requests that were refused since the start, newest first, at most 200.
-    pub(crate) fn refusals(&self) -> Vec<Refusal> {
-        self.refusals.all()
+    /// Returns the refused requests that are not stored yet, newest first.
+    pub(crate) fn unwritten_refusals(&self) -> Vec<Refused> {
+        self.refusals.unwritten()
+    }
+
+    /// Stores refused requests in the background.
+    pub(crate) fn keep_refusals(&self) {
+        self.refusals.keep_writing();
     }
 
     /// Records and announces that a request was refused.
     pub(crate) fn note_refusal(&self, refusal: Refusal) {
-        self.base.announce(Change::Refused(refusal.clone()));
         self.refusals.note(refusal);
     }
 
@@ -251,8 +256,8 @@ impl Capture {
     pub(crate) fn refuse(
         &self,
         error: EngineError,
-        target: String,
-        remote: SocketAddr,
+        (head, remote): (RefusedHead, SocketAddr),
+        size: u64,
         at: Timestamp,
     ) -> Reply {
         let status = match &error {
@@ -264,7 +269,8 @@ impl Capture {
         self.note_refusal(Refusal {
             at,
             remote,
-            target: Some(target),
+            head: Some(head),
+            size: Some(size),
             status,
             code,
             message: message.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hookmitt_catch::{Address, Caught, Refusal, Reply, Sink};
+use hookmitt_catch::{Address, Caught, Refusal, RefusedHead, Reply, Sink};
 use hookmitt_event::{Authority, HeaderLines, Request, Slug, Via};
 use hookmitt_inbox::{InboxError, SourceSettings};
 
@@ -18,7 +18,10 @@ impl Sink for CapturePort {
         let Self(capture) = self;
         let (Address { slug, path, query }, Caught { head, body, remote, received_at, share }) =
             (address, caught);
-        let target = head.target;
+        let target = head.target.clone();
+        // A refusal is noted with it. The header lines are shared, not copied.
+        let called =
+            RefusedHead { method: head.method.clone(), target: head.target, headers: head.headers.clone() };
         let request =
             Request { method: head.method, path, query, version: head.version, headers: head.headers, body };
         let known = capture.settings.now().sources.get(slug.as_str()).cloned();
@@ -27,21 +30,23 @@ impl Sink for CapturePort {
             !page.is_absent() || !remote.ip().to_canonical().is_loopback() || was_passed_on(&request.headers);
         let known = match self.admit(slug, from_outside).await {
             Ok(known) => known,
-            Err(refused) => return capture.refuse(refused, target, remote, received_at),
+            Err(refused) => {
+                return capture.refuse(refused, (called, remote), request.body.len() as u64, received_at);
+            }
         };
-        let called = |(scheme, authority): (&str, &str)| {
+        let url = |(scheme, authority): (&str, &str)| {
             let authority = Authority::parse(authority).map_or("", |authority| authority.as_str());
             format!("{scheme}://{authority}/{}{}", known.source.slug, request.path_and_query())
         };
         let arrival = Arrival {
-            url: known.public_url(&request).or_else(|| absolute(&target).map(called)),
+            url: known.public_url(&request).or_else(|| absolute(&target).map(url)),
             request,
             remote: Some(remote.to_string()),
             received_at,
             via: Via::Direct,
             page,
         };
-        capture.take_in(&known, arrival, None, (target, remote), share).await
+        capture.take_in(&known, arrival, None, (called, remote), share).await
     }
 
     fn refused(&self, refusal: Refusal) {

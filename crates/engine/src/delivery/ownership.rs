@@ -109,6 +109,7 @@ impl Delivery {
                 "attempts were in progress when the last process ended: they may have arrived"
             );
         }
+        base.inbox.stop_jobs().await?;
         let _alone = self.sessions.lock().await;
         let ours = settings.secrets.lent_targets();
         base.inbox.remove_session_targets(ours, base.now()).await?;

@@ -16,6 +16,7 @@ pub(crate) use hosts::allowed_name;
 pub use listening::{ListenRequest, Listeners, Listening};
 pub use providers::{ParamView, ProviderView, provider_views};
 pub use secrets::{SecretEntry, Secrets};
+pub(crate) use sources::given;
 pub use sources::{AnswerChange, SourceChange, SourceView, Sources};
 pub use targets::{Probed, TargetChange, Targets};
 pub use test_key::{PublicHalf, TestKey, TestKeys};

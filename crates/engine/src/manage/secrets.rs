@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hookmitt_event::Slug;
+use hookmitt_event::{Deed, Slug};
+use hookmitt_inbox::Subject;
 use hookmitt_vault::Location;
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -74,9 +75,9 @@ impl Secrets {
         value: Zeroizing<Vec<u8>>,
     ) -> Result<(), EngineError> {
         let source = self.known(source.into()).await?;
-        let slug = source.clone();
-        self.settings.secrets.blocking(move |vault| vault.set(&slug, &label, &value).map(drop)).await?;
-        self.changed(&source).await
+        let (slug, named) = (source.clone(), label.clone());
+        self.settings.secrets.blocking(move |vault| vault.set(&slug, &named, &value).map(drop)).await?;
+        self.changed(&source, Deed::SecretSet, &label).await
     }
 
     /// Has a secret read from an environment variable of the process that serves. May create the source (see
@@ -91,9 +92,9 @@ impl Secrets {
         name: String,
     ) -> Result<(), EngineError> {
         let source = self.known(source.into()).await?;
-        let slug = source.clone();
-        self.settings.secrets.blocking(move |vault| vault.set_env(&slug, &label, &name)).await?;
-        self.changed(&source).await
+        let (slug, named) = (source.clone(), label.clone());
+        self.settings.secrets.blocking(move |vault| vault.set_env(&slug, &named, &name)).await?;
+        self.changed(&source, Deed::SecretSet, &label).await
     }
 
     /// Removes a secret. Verdicts that are based on it stay, unless another secret changes them.
@@ -101,9 +102,9 @@ impl Secrets {
     /// # Errors
     /// Fails if there is no such secret, or if the keychain doesn't delete it.
     pub async fn remove(&self, source: Slug, label: String) -> Result<(), EngineError> {
-        let slug = source.clone();
-        self.settings.secrets.blocking(move |vault| vault.remove(&slug, &label)).await?;
-        self.changed(&source).await
+        let (slug, named) = (source.clone(), label.clone());
+        self.settings.secrets.blocking(move |vault| vault.remove(&slug, &named)).await?;
+        self.changed(&source, Deed::SecretRemoved, &label).await
     }
 
     async fn known(&self, source: NamedSource) -> Result<Slug, EngineError> {
@@ -111,7 +112,9 @@ impl Secrets {
         Ok(source.slug)
     }
 
-    async fn changed(&self, source: &Slug) -> Result<(), EngineError> {
+    async fn changed(&self, source: &Slug, deed: Deed, label: &str) -> Result<(), EngineError> {
+        let subject = Subject::source(source.as_str()).with("label", label);
+        self.settings.base.inbox.record(deed, subject).await?;
         self.settings.secrets.read_again().await;
         self.settings.base.inbox.announce_config().await?;
         self.settings.reload().await?;

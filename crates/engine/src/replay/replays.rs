@@ -236,7 +236,7 @@ impl Replays {
             loop {
                 match changes.recv().await {
                     Ok(Change::Delivery(changed)) if changed != id => {}
-                    Ok(Change::Event(_) | Change::Refused(_)) => {}
+                    Ok(Change::Event(_) | Change::Many(_) | Change::Refused(_)) => {}
                     Ok(_) | Err(RecvError::Lagged(_)) => break,
                     Err(RecvError::Closed) => return Err(EngineError::Stopping),
                 }

@@ -66,9 +66,21 @@ impl Retries {
 
     /// Announces the deliveries of an event that are pending again, and wakes their couriers.
     fn begun(&self, id: EventId, again: Vec<(DeliveryId, TargetId)>) -> Vec<Replayed> {
-        self.base.announce(Change::Event(id));
-        again.iter().for_each(|(_, target)| self.bells.urge(*target));
+        self.tell(id, again.iter().map(|(_, target)| *target));
         again.into_iter().map(|(delivery_id, _)| Replayed { event_id: id, delivery_id }).collect()
+    }
+
+    /// Announces an event whose deliveries to these targets are pending again, and wakes their couriers.
+    pub(crate) fn tell(&self, id: EventId, targets: impl IntoIterator<Item = TargetId>) {
+        self.base.announce(Change::Event(id));
+        targets.into_iter().for_each(|target| self.bells.urge(target));
+    }
+
+    /// Says why nothing of an event with these deliveries can be retried; `None` stands for an event in the bin.
+    pub(crate) fn why_nothing(&self, deliveries: Option<&[Delivery]>) -> String {
+        let Some(deliveries) = deliveries else { return DELETED.to_owned() };
+        let of_one = deliveries.iter().find_map(|delivery| self.why_not(delivery));
+        of_one.unwrap_or_else(|| nothing_to_retry(&deliveries.iter().collect::<Vec<_>>()).1.to_owned())
     }
 
     /// Like [`event`](Self::event), for one delivery only. Returns `None` if the delivery can't be retried in its
@@ -160,7 +172,7 @@ impl Retries {
             && let Err(error) = self.ensure_there(event_id).await
         {
             let EngineError::Deleted(_) = error else { return Err(error) };
-            let why = "it is deleted: `hookmitt delete --undo` restores it".to_owned();
+            let why = DELETED.to_owned();
             return Ok(vec![NotRetried { event_id, delivery_id: None, status: None, why }]);
         }
         let left: Vec<_> = all.iter().filter(|delivery| !taken(delivery)).collect();
@@ -188,6 +200,9 @@ impl Retries {
         }
     }
 }
+
+/// Why an event in the bin isn't retried.
+const DELETED: &str = "it is deleted: `hookmitt delete --undo` restores it";
 
 fn has_failed(delivery: &Delivery) -> bool {
     matches!(delivery.state, DeliveryState::Failed | DeliveryState::DeadLetter)

@@ -1,6 +1,11 @@
 //! Finds events.
 
+mod asked;
+mod entry;
 mod pages;
+mod saved;
+mod slot;
+mod words;
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -8,15 +13,19 @@ use hookmitt_inbox::Filter;
 
 use crate::{EngineError, base::Base};
 
+pub(crate) use entry::entry;
+pub(crate) use slot::IndexSlot;
+
 /// Searches the inbox.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Search {
     base: Arc<Base>,
+    index: Arc<IndexSlot>,
 }
 
 impl Search {
-    pub(crate) const fn new(base: Arc<Base>) -> Self {
-        Self { base }
+    pub(crate) const fn new(base: Arc<Base>, index: Arc<IndexSlot>) -> Self {
+        Self { base, index }
     }
 
     /// Returns those of these numbers whose events are in a list now.

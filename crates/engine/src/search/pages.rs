@@ -5,9 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookmitt_inbox::{Filter, Page, Part};
+use hookmitt_inbox::{Filter, Page, Part, View};
+use hookmitt_index::{Candidates, Index};
+use hookmitt_search::Query;
 
-use super::Search;
+use super::{Search, asked::asked};
 use crate::EngineError;
 
 /// How long a page may take before it is handed out as it is. Whoever asked goes on with the next one, so that a long
@@ -16,6 +18,13 @@ const PATIENCE: Duration = Duration::from_millis(150);
 
 /// How long events are counted.
 const COUNTING: Duration = Duration::from_millis(200);
+
+/// How many changed events are looked at beside the candidates of the index, at once.
+const CHANGES: u32 = 4_096;
+
+/// How many candidates the index is asked for at once.
+const FEW: usize = 256;
+const MANY: usize = 4_096;
 
 impl Search {
     /// Returns a page of at most `limit` events, newest first, whose sequence numbers are below `cursor`. If the search
@@ -31,8 +40,7 @@ impl Search {
         let below = cursor.unwrap_or(end).min(end);
         let lowest = filter.after.unwrap_or(0).max(0).saturating_add(1);
         let patience = Instant::now() + PATIENCE;
-        let Part { mut items, reached } =
-            self.look(&filter, lowest..below, limit + 1, Some(patience)).await?;
+        let Part { mut items, reached } = self.look(&filter, lowest..below, limit + 1, patience).await?;
         if items.len() > limit {
             items.truncate(limit);
             let next = items.last().map(|listed| listed.event.seq);
@@ -51,7 +59,7 @@ impl Search {
         let below = self.base.inbox.last_seq().await?.saturating_add(1);
         let lowest = filter.after.unwrap_or(0).max(0).saturating_add(1);
         let patience = Instant::now() + COUNTING;
-        let Part { items, reached } = self.look(&filter, lowest..below, usize::MAX, Some(patience)).await?;
+        let Part { items, reached } = self.look(&filter, lowest..below, usize::MAX, patience).await?;
         Ok((items.len() as u64, reached <= lowest))
     }
 
@@ -61,8 +69,63 @@ impl Search {
         filter: &Filter,
         range: Range<i64>,
         wanted: usize,
-        end: Option<Instant>,
+        end: Instant,
     ) -> Result<Part, EngineError> {
-        Ok(self.base.inbox.scan(filter.clone(), range, wanted, end).await?)
+        let inbox = &self.base.inbox;
+        // The events of this view are few, and whether their targets answer is not in the index.
+        let index = (filter.view != Some(View::Waiting)).then(|| self.index.get());
+        let Some(index) = index else {
+            return Ok(inbox.scan(filter.clone(), range, wanted, Some(end)).await?);
+        };
+        let query = asked(inbox, filter).await?;
+        let mut all = Part { items: Vec::new(), reached: range.end };
+        while all.reached > range.start && all.items.len() < wanted {
+            let (left, rest) = (wanted - all.items.len(), range.start..all.reached);
+            let part = match self.candidates(&index, &query, rest.clone(), left).await? {
+                Some(found) if found.done + 1 >= rest.end => {
+                    let Part { items, reached } = inbox.among(filter, &found.seqs, left, Some(end)).await?;
+                    let all_seen = found.seqs.last().is_none_or(|last| *last == reached);
+                    Part { items, reached: if all_seen { found.reached } else { reached } }
+                }
+                found => {
+                    // The newest events may not be in the index yet.
+                    let done = found.map_or(0, |found| found.done);
+                    let newest = rest.start.max(done.saturating_add(1))..rest.end;
+                    inbox.scan(filter.clone(), newest, left, Some(end)).await?
+                }
+            };
+            all.items.extend(part.items);
+            all.reached = part.reached;
+            if Instant::now() >= end {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns the numbers of events that may be found, newest first. `None` if the index can't be read.
+    async fn candidates(
+        &self,
+        index: &Index,
+        query: &Query,
+        range: Range<i64>,
+        wanted: usize,
+    ) -> Result<Option<Candidates>, EngineError> {
+        // These are read before the index is: a note is removed only once the index has stored the change.
+        let changed = self.base.inbox.changed_below(range.end, CHANGES).await?;
+        let is_all = changed.len() < CHANGES as usize;
+        let floor = changed.last().filter(|_| !is_all).map_or(range.start, |last| range.start.max(*last));
+        let limit = wanted.saturating_mul(2).clamp(FEW, MANY);
+        let mut found = match index.candidates(query, floor..range.end, limit).await {
+            Ok(found) => found,
+            Err(error) => {
+                tracing::warn!(%error, "the search index can't be read");
+                return Ok(None);
+            }
+        };
+        found.seqs.extend(changed.into_iter().filter(|seq| *seq >= found.reached));
+        found.seqs.sort_unstable_by(|one, other| other.cmp(one));
+        found.seqs.dedup();
+        Ok(Some(found))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hookmitt_event::{Timestamp, TunnelKind};
-use hookmitt_inbox::KeptTunnel;
+use hookmitt_event::{Deed, Timestamp, TunnelKind};
+use hookmitt_inbox::{KeptTunnel, Subject};
 use hookmitt_tunnel::{Credentials, Devices, NoKey, SealingKey, TunnelError, Turn};
 use hookmitt_wire::TunnelDevice;
 use serde::Serialize;
@@ -78,13 +78,26 @@ impl Tunnels {
     pub async fn revoke_device(&self, id: i64, device: &str) -> Result<RevokedDevice, EngineError> {
         let (kept, running) = self.shared_tunnel(id).await?;
         let _alone = self.turning.lock().await;
+        let revoked = self.revoke_anew(&kept, &running, device).await?;
+        let subject = Subject::default().with("tunnel", &*kept.label).with("device", &*revoked.revoked.name);
+        self.base.inbox.record(Deed::DeviceRevoked, subject).await?;
+        Ok(revoked)
+    }
+
+    /// Revokes a device, and tries again if other devices came or went meanwhile.
+    async fn revoke_anew(
+        &self,
+        kept: &KeptTunnel,
+        running: &Running,
+        device: &str,
+    ) -> Result<RevokedDevice, EngineError> {
         for _ in 1..TRIES {
-            match self.try_revoke(&kept, &running, device).await {
+            match self.try_revoke(kept, running, device).await {
                 Err(EngineError::Tunnel(error)) if error.any_code() == "devices-changed" => {}
                 outcome => return outcome,
             }
         }
-        self.try_revoke(&kept, &running, device).await
+        self.try_revoke(kept, running, device).await
     }
 
     async fn try_revoke(

@@ -99,6 +99,11 @@ impl Verdicts {
         let _has_room = self.pending.add(id);
     }
 
+    /// Queues an event to be judged again, after waiting for room or until the stop.
+    pub(crate) async fn judge_in_turn(&self, id: EventId) {
+        self.base.tasks.stop.run_until_cancelled(self.pending.add_in_turn(id)).await;
+    }
+
     /// Judges an event again right after its commit, because what it was judged by has changed meanwhile. If the queue
     /// is full, judges every event of the source again.
     pub(crate) fn judge_again(self: &Arc<Self>, id: EventId, source: &Slug) {

@@ -22,4 +22,9 @@ impl Pending {
     pub(super) fn add(&self, id: EventId) -> bool {
         self.0.try_send(id).is_ok()
     }
+
+    /// Like [`add`](Self::add), but waits for room.
+    pub(super) async fn add_in_turn(&self, id: EventId) {
+        let _closed_at_the_stop = self.0.send(id).await;
+    }
 }

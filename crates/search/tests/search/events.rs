@@ -19,9 +19,6 @@ pub(crate) struct Sample {
     pub(crate) status: EventStatus,
     pub(crate) targets: Vec<String>,
     pub(crate) answers: Vec<Answer>,
-    pub(crate) note: Option<String>,
-    pub(crate) tags: Vec<String>,
-    pub(crate) pinned: bool,
 }
 
 impl Sample {
@@ -33,9 +30,6 @@ impl Sample {
             status: EventStatus::Completed,
             targets: vec!["http://localhost:3000/hooks".to_owned()],
             answers: vec![answer(Some(503), 2_500, false), answer(Some(200), 80, true)],
-            note: Some("Ask Zoë\nabout it".to_owned()),
-            tags: vec!["Refund".to_owned()],
-            pinned: true,
         }
     }
 
@@ -50,15 +44,7 @@ impl Sample {
     }
 
     pub(crate) fn seen(&self) -> Seen<'_> {
-        Seen {
-            event: &self.event,
-            status: self.status,
-            targets: &self.targets,
-            answers: &self.answers,
-            note: self.note.as_deref(),
-            tags: &self.tags,
-            pinned: self.pinned,
-        }
+        Seen { event: &self.event, status: self.status, targets: &self.targets, answers: &self.answers }
     }
 }
 
@@ -110,5 +96,8 @@ fn event(body: Bytes) -> Event {
         handshake_answer: None,
         deleted_at: None,
         signed_with: None,
+        pinned: true,
+        note: Some("Ask Zoë\nabout it".to_owned()),
+        tags: vec!["Refund".parse().unwrap()],
     }
 }

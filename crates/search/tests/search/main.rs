@@ -6,5 +6,6 @@ mod events;
 mod faults;
 mod matching;
 mod page;
+mod page_of_docs;
 mod reading;
 mod rules;

@@ -250,7 +250,7 @@ fn what_is_in_the_bin_is_found_only_where_it_is_asked_for() {
 #[test]
 fn marks_of_repeats_and_copies() {
     let mut sample = Sample::new("{}");
-    sample.pinned = false;
+    sample.event.pinned = false;
     sample.event.duplicate_of = Some(EventId::fresh());
     sample.event.parent = Some(EventId::fresh());
     sample.event.handshake = Some("challenge".to_owned());
@@ -264,12 +264,12 @@ fn nothing_is_read_that_a_query_does_not_need() {
     let none = Needs::default();
     for (text, needs) in [
         ("source:a is:stale size:>1 header.a:b #1", none),
-        ("word", Needs { body: true, notes: true, ..none }),
+        ("word", Needs { body: true, ..none }),
         ("-body./a:1", Needs { body: true, ..none }),
         ("target:a", Needs { targets: true, ..none }),
         ("latency:>1s", Needs { answers: true, ..none }),
         ("response:5xx", Needs { answers: true, ..none }),
-        ("is:pinned", Needs { notes: true, ..none }),
+        ("is:pinned tag:a", none),
     ] {
         assert_eq!(Query::parse(text, now()).unwrap().needs(), needs, "{text}");
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hookmitt_catch::{Address, Caught, Refusal, Reply, Sink};
+use hookmitt_catch::{Address, Caught, Refusal, RefusedHead, Reply, Sink};
 use hookmitt_event::{Request, Slug, Via};
 use hookmitt_inbox::InboxError;
 
@@ -22,12 +22,13 @@ impl Sink for OutsideDoor {
         let Self { capture, .. } = self;
         let (Address { slug, path, query }, Caught { head, body, remote, received_at, share }) =
             (address, caught);
-        let target = head.target;
+        let called =
+            RefusedHead { method: head.method.clone(), target: head.target, headers: head.headers.clone() };
         let known = if slug == self.source { capture.settings.source(&slug).ok() } else { None };
         let Some(known) = known else {
             self.running.names_no_source(received_at);
             let error = InboxError::UnknownSource(slug.to_string()).into();
-            return capture.refuse(error, target, remote, received_at);
+            return capture.refuse(error, (called, remote), body.len() as u64, received_at);
         };
         let (headers, beside) = lines::part(&head.headers);
         let caller = lines::caller(&beside);
@@ -43,7 +44,7 @@ impl Sink for OutsideDoor {
             via: Via::Tunnel,
             page,
         };
-        let reply = capture.take_in(&known, arrival, Some(beside), (target, remote), share).await;
+        let reply = capture.take_in(&known, arrival, Some(beside), (called, remote), share).await;
         if reply.headers.iter().any(|(name, _)| name == "x-hookmitt-event-id") {
             self.running.stored(received_at);
         }

@@ -1,0 +1,70 @@
+//! Verbs that change all events that a search finds.
+
+use std::io::{self, IsTerminal as _};
+
+use hookmitt_event::Plain;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    agreed::agreed,
+    client::{Address, Client, Items},
+    failure::{CliError, Exit},
+    job::{self, Begun},
+    terminal::Screen,
+};
+
+/// Which events a verb changes if none is named.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BySearch {
+    /// All events that match this search
+    #[arg(long = "where", value_name = "SEARCH", group = "which", value_parser = search)]
+    pub(crate) search: Option<String>,
+    /// Don't ask, however many match
+    #[arg(long, conflicts_with = "ids")]
+    yes: bool,
+}
+
+/// From how many events on a verb asks first.
+const MANY: usize = 100;
+
+fn search(typed: &str) -> Result<String, &'static str> {
+    if typed.trim().is_empty() {
+        Err("the search is empty; it would match everything")
+    } else {
+        Ok(typed.to_owned())
+    }
+}
+
+impl BySearch {
+    /// Asks for the job at an address such as `delete`, and follows it. `doing` names it in the question: `Delete`.
+    pub(crate) async fn run(
+        &self,
+        search: &str,
+        address: &'static str,
+        doing: &str,
+        client: &Client,
+        screen: &Screen,
+    ) -> Result<Exit, CliError> {
+        if !self.yes && is_many(search, client).await? {
+            let several = format!("more than {MANY} events match {:?}", Plain(search).to_string());
+            if !io::stdin().is_terminal() {
+                let hint = "--yes does it without asking; `hookmitt events` shows what there is";
+                return Err(CliError::bad_input_with("not-agreed", several, hint));
+            }
+            if !agreed(&format!("{several}. {doing} all of them?"), screen).await? {
+                return Err(CliError::bad_input("not-agreed", "nothing was changed"));
+            }
+        }
+        let Begun { job } =
+            client.send(Method::POST, &Address::new([address]), &json!({ "q": search })).await?;
+        job::follow(job, client, screen).await
+    }
+}
+
+/// Whether a search finds more events than a verb changes without asking.
+async fn is_many(search: &str, client: &Client) -> Result<bool, CliError> {
+    let address = Address::new(["events"]).with("q", Some(search)).with("limit", Some(MANY.to_string()));
+    let page: Items<Value> = client.get(&address).await?;
+    Ok(page.next_cursor.is_some())
+}

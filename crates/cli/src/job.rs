@@ -1,0 +1,279 @@
+//! A job as the commands show it, and the way to its end: progress, Ctrl-C, and what came of it.
+
+use std::time::{Duration, Instant};
+
+use hookmitt_event::{JobResult, JobState, Plain, Timestamp, counted};
+use http::Method;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    client::{Address, Client, Items},
+    failure::{CliError, Exit},
+    stop::Stop,
+    terminal::{BAD, FAINT, GOOD, ODD, Screen, Style, Styled},
+};
+
+/// How often a job is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// A job.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Job {
+    pub(crate) id: i64,
+    pub(crate) kind: String,
+    pub(crate) asked: Meant,
+    pub(crate) asked_by: String,
+    pub(crate) state: JobState,
+    pub(crate) done: u64,
+    pub(crate) total: Option<u64>,
+    pub(crate) failed: u64,
+    pub(crate) result: JobResult,
+    pub(crate) why: Option<String>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) ended_at: Option<Timestamp>,
+}
+
+/// Which events a job is about.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Meant {
+    pub(crate) q: Option<String>,
+    pub(crate) events: Option<u64>,
+}
+
+/// The answer to an order that became a job.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Begun {
+    pub(crate) job: Job,
+}
+
+/// Something of a job that failed.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Failure {
+    pub(crate) event_id: String,
+    pub(crate) seq: Option<i64>,
+    pub(crate) why: String,
+}
+
+impl Job {
+    /// Returns the address of the job.
+    pub(crate) fn address(id: i64) -> Address {
+        Address::new(["jobs", &id.to_string()])
+    }
+
+    /// Says what the job does, for example `delete "push"`.
+    pub(crate) fn title(&self) -> String {
+        let which = match (&self.asked.q, self.asked.events) {
+            (Some(typed), _) => format!("{:?}", Plain(typed).to_string()),
+            (None, Some(count)) => counted(count, "event"),
+            (None, None) => String::new(),
+        };
+        format!("{} {which}", Plain(&self.kind)).trim_end().to_owned()
+    }
+
+    /// Says how far the job is, for example `412 of 10,000`.
+    pub(crate) fn progress(&self) -> String {
+        match self.total {
+            Some(total) => format!("{} of {}", grouped(self.done), grouped(total)),
+            None if self.state.is_open() => "counting".to_owned(),
+            None => grouped(self.done),
+        }
+    }
+
+    /// Says what the job has changed, for example `1,204 events deleted, 3 waiting deliveries ended`.
+    pub(crate) fn changed(&self) -> String {
+        let JobResult { events, deliveries } = self.result;
+        let (done, with) = match self.kind.as_str() {
+            "delete" => ("deleted", "ended"),
+            "restore" => ("restored", "wait again"),
+            "retry" => ("retried", "wait again"),
+            _ => ("changed", "changed"),
+        };
+        let of = |count: u64, noun: &str| {
+            if count == 1 { format!("1 {noun}") } else { format!("{} {}", grouped(count), plural(noun)) }
+        };
+        let failed = match self.failed {
+            0 => String::new(),
+            failed => format!(", {} failed", grouped(failed)),
+        };
+        let deliveries = match deliveries {
+            0 => String::new(),
+            count => format!(", {} {with}", of(count, "delivery")),
+        };
+        format!("{} {done}{deliveries}{failed}", of(events, "event"))
+    }
+
+    /// Returns the style of the job's state.
+    pub(crate) const fn style(&self) -> Style {
+        match self.state {
+            JobState::Waiting | JobState::Running => FAINT,
+            JobState::Done => GOOD,
+            JobState::Failed => BAD,
+            JobState::Cancelled | JobState::Stopped => ODD,
+        }
+    }
+
+    /// Returns how a command ends after the job: with success only if all was done.
+    const fn exit(&self) -> Exit {
+        match self.state {
+            JobState::Done if self.failed == 0 => Exit::Success,
+            JobState::Done | JobState::Failed => Exit::No,
+            JobState::Waiting | JobState::Running | JobState::Stopped => Exit::Unreached,
+            JobState::Cancelled => Exit::Interrupted,
+        }
+    }
+}
+
+/// Follows a job to its end and says what came of it. Ctrl-C cancels the job.
+pub(crate) async fn follow(job: Job, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let mut stop = Stop::watch().map_err(CliError::signals)?;
+    let line = ProgressLine::of(&job);
+    let mut job = job;
+    while job.state.is_open() {
+        screen.progress(&line.text(&job));
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_EVERY) => job = client.get(&Job::address(job.id)).await?,
+            () = stop.asked() => {
+                let cancelled = client.order(Method::DELETE, &Job::address(job.id), None).await?;
+                job = serde_json::from_value(cancelled).map_err(|error| CliError::Answer(error.to_string()))?;
+            }
+        }
+    }
+    screen.progress("");
+    conclude(&job, client, screen).await?;
+    Ok(job.exit())
+}
+
+/// How many failures are printed.
+const SHOWN: usize = 10;
+
+async fn conclude(job: &Job, client: &Client, screen: &Screen) -> Result<(), CliError> {
+    if screen.json {
+        return screen.print_json(job);
+    }
+    let failures: Items<Failure> = match job.failed {
+        0 => Items { items: Vec::new(), next_cursor: None },
+        _ => client.get(&result_of(job.id).with("limit", Some(SHOWN.to_string()))).await?,
+    };
+    for failure in &failures.items {
+        screen.note(failure.line());
+    }
+    if failures.next_cursor.is_some() {
+        screen.note(Styled(FAINT, format!("`hookmitt jobs show {}` lists all that failed", job.id)));
+    }
+    match job.state {
+        JobState::Done => screen.note(job.changed()),
+        state => {
+            let why = job.why.as_deref().map_or_else(String::new, |why| format!(": {}", Plain(why)));
+            let so_far = format!("{state} at {}{why}; {}", job.progress(), job.changed());
+            screen.note(format_args!("{} {so_far}", Styled(job.style(), format!("job {}", job.id))));
+            screen.note(format_args!("to go on: `hookmitt jobs resume {}`", job.id));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the address of a job's failures.
+pub(crate) fn result_of(id: i64) -> Address {
+    Address::new(["jobs", &id.to_string(), "result"])
+}
+
+impl Failure {
+    /// Returns the failure as a line of text.
+    pub(crate) fn line(&self) -> String {
+        let name = self.seq.map_or_else(|| Plain(&self.event_id).to_string(), |seq| format!("#{seq}"));
+        format!("{}  {}", Styled(FAINT, name), Plain(&self.why))
+    }
+}
+
+/// The line that shows a job's progress: its name, a bar, how much is done, and how fast it goes.
+struct ProgressLine {
+    title: String,
+    begun: Instant,
+    done_before: u64,
+}
+
+/// The length of the bar in characters.
+const BAR: u64 = 20;
+
+impl ProgressLine {
+    fn of(job: &Job) -> Self {
+        Self { title: job.title(), begun: Instant::now(), done_before: job.done }
+    }
+
+    fn text(&self, job: &Job) -> String {
+        let (full, rate) = match job.total {
+            Some(total) => (job.done * BAR / total.max(1), self.rate(job.done)),
+            None => (0, String::new()),
+        };
+        let bar: String = (0..BAR).map(|place| if place < full { '█' } else { '░' }).collect();
+        let state = if job.state == JobState::Waiting { "waiting".to_owned() } else { job.progress() };
+        format!("{}  {bar}  {state}{rate}", self.title)
+    }
+
+    fn rate(&self, done: u64) -> String {
+        let millis = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        match (done.saturating_sub(self.done_before) * 1_000).checked_div(millis) {
+            Some(rate @ 1..) => format!("  {}/s", grouped(rate)),
+            _ => String::new(),
+        }
+    }
+}
+
+/// Returns a number with commas: `10,000`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn plural(noun: &str) -> String {
+    noun.strip_suffix('y').map_or_else(|| format!("{noun}s"), |stem| format!("{stem}ies"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn job(state: &str, total: Option<u64>) -> Job {
+        serde_json::from_value(json!({
+            "id": 7, "kind": "delete", "asked": { "q": "a \u{1b}[2J", "events": null }, "asked_by": "cli",
+            "state": state, "done": 5_000, "total": total, "failed": 0,
+            "result": { "events": 5_000, "deliveries": 1 }, "why": null,
+            "created_at": "2026-11-21T14:00:00Z", "started_at": null, "ended_at": null,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_job_says_how_far_it_is() {
+        let running = job("running", Some(10_000));
+        assert_eq!(running.progress(), "5,000 of 10,000");
+        assert_eq!(running.changed(), "5,000 events deleted, 1 delivery ended");
+        let text = ProgressLine::of(&running).text(&running);
+        assert!(text.ends_with("  ██████████░░░░░░░░░░  5,000 of 10,000"), "{text}");
+        assert_eq!(job("running", None).progress(), "counting");
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn threat_2_a_hostile_search_is_escaped() {
+        let title = job("running", None).title();
+        assert!(!title.contains('\u{1b}') && title.starts_with("delete \""), "{title}");
+    }
+
+    #[test]
+    fn only_what_was_done_without_a_failure_is_a_success() {
+        let exit = |state: &str| job(state, None).exit() as u8;
+        assert_eq!(["done", "failed", "cancelled", "stopped"].map(exit), [0, 1, 130, 3]);
+        assert_eq!(Job { failed: 1, ..job("done", None) }.exit() as u8, 1);
+    }
+}

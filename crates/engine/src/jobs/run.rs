@@ -1,0 +1,86 @@
+//! A job while it runs.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use hookmitt_event::{EventId, JobState};
+use hookmitt_inbox::{Act, InboxError, Job, Step, Stepped};
+use tokio_util::sync::CancellationToken;
+
+use super::parts::Parts;
+use crate::{Change, EngineError};
+
+/// How often at most a job's progress is announced, and how often a job that reads for long looks whether it was ended.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// A job that runs.
+pub(super) struct Run {
+    pub(super) parts: Arc<Parts>,
+    /// The job as it was when it began, with its present position and total.
+    pub(super) job: Job,
+    /// The entry in the audit trail for what this run has changed.
+    entry: Option<i64>,
+    stop: CancellationToken,
+    told: Instant,
+}
+
+impl Run {
+    pub(super) fn new(parts: Arc<Parts>, job: Job, stop: CancellationToken) -> Self {
+        parts.base.announce(Change::Job(job.id));
+        Self { parts, job, entry: None, stop, told: Instant::now() }
+    }
+
+    /// Takes a step, and announces it if it is time.
+    pub(super) async fn step(
+        &mut self,
+        act: Act,
+        events: Arc<[(i64, EventId)]>,
+    ) -> Result<Stepped, EngineError> {
+        if self.stop.is_cancelled() {
+            return Err(EngineError::Stopping);
+        }
+        let step = Step { job: self.job.id, act, events, entry: self.entry };
+        let stepped = self.parts.base.inbox.step(step).await?;
+        self.entry = stepped.entry;
+        if self.told.elapsed() >= EVERY {
+            self.told = Instant::now();
+            self.parts.base.announce(Change::Job(self.job.id));
+        }
+        Ok(stepped)
+    }
+
+    /// Stores how many there are.
+    pub(super) async fn set_total(&mut self, total: u64) -> Result<(), EngineError> {
+        self.parts.base.inbox.set_job_total(self.job.id, total).await?;
+        self.job.total = Some(total);
+        self.parts.base.announce(Change::Job(self.job.id));
+        Ok(())
+    }
+
+    /// Reads something that may take long, unless the job is ended meanwhile.
+    pub(super) async fn unless_ended<T>(
+        &self,
+        read: impl Future<Output = Result<T, EngineError>>,
+    ) -> Result<T, EngineError> {
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Err(EngineError::Stopping),
+            read = read => read,
+            why = self.ended() => Err(why),
+        }
+    }
+
+    /// Waits until the job no longer runs, as the inbox knows it.
+    async fn ended(&self) -> EngineError {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            match self.parts.base.inbox.job(self.job.id).await {
+                Ok(job) if job.state == JobState::Running => {}
+                Ok(_) => return InboxError::JobEnded.into(),
+                Err(error) => return error.into(),
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Makes the file, and throws it away if it can't be used.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use hookmitt_sqlite::PrepareError;
+use rusqlite::{Connection, OptionalExtension as _, config::DbConfig, params};
+
+use crate::error::IndexError;
+
+/// Changes with the meaning of what the file holds. A file of another format is made anew.
+const FORMAT: &str = "1";
+
+const SCHEMA: &str = "
+    PRAGMA page_size = 8192;
+    PRAGMA auto_vacuum = INCREMENTAL;
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    CREATE TABLE chunk (id INTEGER PRIMARY KEY, events INTEGER NOT NULL, gone INTEGER NOT NULL);
+    CREATE TABLE part (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+    CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL, uses INTEGER NOT NULL, sum BLOB NOT NULL);
+    CREATE UNIQUE INDEX word_text ON word (id >> 32, text);
+    CREATE TABLE run (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+    CREATE TABLE gram (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+    PRAGMA user_version = 1;
+";
+
+/// Opens the writer's connection. What belongs to another inbox, has another format or is damaged is made anew.
+pub(crate) fn open(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
+    let usable = opened(path, inbox).and_then(|db| Ok(is_usable(&db, inbox)?.then_some(db)));
+    match usable {
+        Ok(Some(db)) => Ok(db),
+        Err(why @ (IndexError::Busy | IndexError::Full)) => Err(why),
+        Ok(None) | Err(_) => begin_anew(path, inbox),
+    }
+}
+
+/// Empties the file, whatever is in it. Those who have it open see that, too, which they wouldn't if it were replaced.
+pub(crate) fn begin_anew(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
+    match emptied(path) {
+        Ok(()) => {}
+        Err(why @ (IndexError::Busy | IndexError::Full)) => return Err(why),
+        Err(_) => remove(path)?,
+    }
+    opened(path, inbox)
+}
+
+fn emptied(path: &Path) -> Result<(), IndexError> {
+    let db = hookmitt_sqlite::durable(path)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, true)?;
+    let emptied = db.execute_batch("VACUUM");
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, false)?;
+    emptied?;
+    Ok(db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?)
+}
+
+fn remove(path: &Path) -> Result<(), IndexError> {
+    for suffix in ["-wal", "-shm", ""] {
+        match fs::remove_file(beside(path, suffix)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refused(path, error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns the path of a file that SQLite keeps beside another one.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn opened(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
+    hookmitt_sqlite::prepare(path, &path.with_extension("lock"), &[SCHEMA]).map_err(|why| match why {
+        PrepareError::Newer { .. } => IndexError::Damaged(why.to_string()),
+        PrepareError::Refused(why) => refused(path, why),
+    })?;
+    let db = hookmitt_sqlite::durable(path)?;
+    // What a power cut takes is indexed again, so a commit need not wait for the disk.
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    db.pragma_update(None, "wal_autocheckpoint", 1_000)?;
+    db.pragma_update(None, "journal_size_limit", 16 * 1024 * 1024)?;
+    // Deleted events leave the file, not only its tables.
+    db.pragma_update(None, "secure_delete", true)?;
+    for (key, value) in [("format", FORMAT), ("inbox", inbox)] {
+        db.execute("INSERT OR IGNORE INTO meta (key, value) VALUES (?1, ?2)", params![key, value])?;
+    }
+    Ok(db)
+}
+
+/// Whether the file is an index of this inbox in our format.
+pub(crate) fn is_usable(db: &Connection, inbox: &str) -> Result<bool, IndexError> {
+    const SQL: &str =
+        "SELECT count(*) FROM meta WHERE (key, value) IN (VALUES ('format', ?1), ('inbox', ?2))";
+    let known: i64 = db.prepare_cached(SQL)?.query_row([FORMAT, inbox], |row| row.get(0))?;
+    Ok(known == 2)
+}
+
+/// Returns the sequence number up to which all events are in the index.
+pub(crate) fn done(db: &Connection) -> Result<i64, IndexError> {
+    let done =
+        db.prepare_cached("SELECT value FROM meta WHERE key = 'done'")?.query_row([], |row| row.get(0));
+    Ok(done.optional()?.unwrap_or(0))
+}
+
+/// Stores the sequence number up to which all events are in the index.
+pub(crate) fn set_done(db: &Connection, done: i64) -> Result<(), IndexError> {
+    db.prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('done', ?1)")?.execute([done])?;
+    Ok(())
+}
+
+fn refused(path: &Path, why: impl ToString) -> IndexError {
+    IndexError::Open { path: path.to_owned(), why: why.to_string() }
+}

@@ -1,0 +1,60 @@
+//! A thread for work that can wait: every other thread goes first.
+
+use std::{io, thread};
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::Closed;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// A thread of low priority. It ends when this value is dropped.
+#[derive(Clone, Debug)]
+pub struct Background(mpsc::Sender<Work>);
+
+impl Background {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// Fails if the system can't start a thread.
+    pub fn start(name: &str) -> io::Result<Self> {
+        let (orders, mut next) = mpsc::channel::<Work>(1);
+        thread::Builder::new().name(name.to_owned()).spawn(move || {
+            give_way();
+            while let Some(work) = next.blocking_recv() {
+                work();
+            }
+        })?;
+        Ok(Self(orders))
+    }
+
+    /// Has the thread do some work, and waits for what comes of it.
+    ///
+    /// # Errors
+    /// Fails with [`Closed`] if the work panics.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Closed> {
+        let (answer, done) = oneshot::channel();
+        let work = move || {
+            let _unheard = answer.send(work());
+        };
+        self.0.send(Box::new(work)).await.map_err(|_| Closed)?;
+        done.await.map_err(|_| Closed)
+    }
+}
+
+/// Lets every other thread go first, from now on.
+#[cfg(target_os = "linux")]
+pub fn give_way() {
+    const LAST: i32 = 19;
+    // On Linux a thread has a priority of its own.
+    if let Err(why) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), LAST) {
+        tracing::debug!(%why, "a background thread runs at the usual priority");
+    }
+}
+
+/// Does nothing: only Linux gives each thread a priority that another thread's doesn't touch.
+#[cfg(not(target_os = "linux"))]
+pub const fn give_way() {}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Job } from '../api/shapes';
+import { jobAbout, jobNote, jobProgress, jobResult, jobShare } from './job';
+
+const job = (change: Partial<Job> = {}): Job => ({
+  id: 7,
+  kind: 'delete',
+  asked: { q: 'type:push', events: null },
+  asked_by: 'page',
+  state: 'running',
+  done: 412,
+  total: 10_000,
+  failed: 0,
+  result: { events: 412, deliveries: 0 },
+  why: null,
+  created_at: '2026-11-20T08:00:00Z',
+  started_at: '2026-11-20T08:00:00Z',
+  ended_at: null,
+  ...change,
+});
+
+describe('a job in words', () => {
+  it('says how far it is', () => {
+    expect(jobProgress(job())).toBe('412 of 10,000');
+    expect(jobProgress(job({ total: null }))).toBe('Counting');
+    expect(jobProgress(job({ state: 'waiting' }))).toBe('Waiting');
+    expect([job(), job({ total: null }), job({ done: 0, total: 0 })].map(jobShare)).toEqual([0.0412, 0, 1]);
+  });
+
+  it('says which events it is about', () => {
+    expect(jobAbout(job())).toBe('type:push');
+    expect(jobAbout(job({ asked: { q: null, events: 12 } }))).toBe('12 events');
+  });
+
+  it('says what it has changed', () => {
+    expect(jobResult(job())).toBe('412 events deleted');
+    expect(jobResult(job({ result: { events: 1, deliveries: 1 }, failed: 2 }))).toBe(
+      '1 event deleted, 1 delivery ended, 2 failed',
+    );
+    expect(jobResult(job({ kind: 'retry', result: { events: 1, deliveries: 1 } }))).toBe(
+      '1 event retried, 1 delivery waits again',
+    );
+  });
+
+  it('says why it ended', () => {
+    expect(jobNote(job({ state: 'failed', why: 'the disk is full' }))).toBe('the disk is full');
+    expect(jobNote(job({ state: 'stopped' }))).toMatch(/^Hookmitt ended while it ran/);
+    expect(jobNote(job())).toBeNull();
+  });
+});

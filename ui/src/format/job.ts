@@ -1,0 +1,82 @@
+import type { Job } from '../api/shapes';
+import { count, counted } from './count';
+
+interface Words {
+  /** While it runs. */
+  doing: string;
+  /** Once it is done. */
+  done: string;
+  /** What became of the deliveries. */
+  deliveries: string;
+}
+
+const KINDS: Record<string, Words> = {
+  delete: { doing: 'Delete', done: 'deleted', deliveries: 'ended' },
+  restore: { doing: 'Restore', done: 'restored', deliveries: 'wait again' },
+  retry: { doing: 'Retry', done: 'retried', deliveries: 'wait again' },
+};
+
+const wordsOf = ({ kind }: Job): Words =>
+  KINDS[kind] ?? { doing: kind, done: 'changed', deliveries: 'changed' };
+
+/** Whether a job waits or runs. */
+export const isOpen = ({ state }: Job): boolean => state === 'waiting' || state === 'running';
+
+/** Whether a job ended before it was done, so that it can go on. */
+export const canGoOn = ({ state }: Job): boolean =>
+  state === 'failed' || state === 'cancelled' || state === 'stopped';
+
+/** Names what a job does: `Delete`. */
+export const jobName = (job: Job): string => wordsOf(job).doing;
+
+/** Names which events a job is about: its search, or how many were named. */
+export function jobAbout({ asked }: Job): string {
+  return asked.q ?? counted(asked.events ?? 0, 'event');
+}
+
+/** Says how far a job is: `412 of 10,000`. */
+export function jobProgress(job: Job): string {
+  if (job.state === 'waiting') return 'Waiting';
+  if (job.total == null) return job.state === 'running' ? 'Counting' : count(job.done);
+  return `${count(job.done)} of ${count(job.total)}`;
+}
+
+/** Returns how much of a job is done, from 0 to 1. */
+export function jobShare({ done, total }: Job): number {
+  if (total == null) return 0;
+  return total === 0 ? 1 : Math.min(1, done / total);
+}
+
+/** Says what a job has changed so far: `1,204 events deleted, 3 deliveries ended, 2 failed`. */
+export function jobResult(job: Job): string {
+  const { done, deliveries } = wordsOf(job);
+  const parts = [`${counted(job.result.events ?? 0, 'event')} ${done}`];
+  const many = job.result.deliveries ?? 0;
+  if (many > 0)
+    parts.push(
+      `${counted(many, 'delivery', 'deliveries')} ${many === 1 ? deliveries.replace('wait', 'waits') : deliveries}`,
+    );
+  if (job.failed > 0) parts.push(`${count(job.failed)} failed`);
+  return parts.join(', ');
+}
+
+const STATES: Record<Job['state'], string> = {
+  waiting: 'Waiting',
+  running: 'Running',
+  done: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  stopped: 'Stopped',
+};
+
+/** Names the state of a job. */
+export const jobState = ({ state }: Job): string => STATES[state];
+
+/** Says why a job isn't going on, or what it waits for; null if there is nothing to say. */
+export function jobNote(job: Job): string | null {
+  if (job.state === 'waiting') return 'It begins when another job has ended.';
+  if (job.state === 'stopped')
+    return 'Hookmitt ended while it ran. Resume goes on from there; nothing is repeated or skipped.';
+  if (job.state === 'cancelled') return 'What was done stays. Resume goes on from there.';
+  return job.why ?? null;
+}
