@@ -17,6 +17,7 @@ import './stories/look.mjs';
 import './stories/move.mjs';
 import './stories/relay.mjs';
 import './stories/repeats.mjs';
+import './stories/search.mjs';
 import './stories/session.mjs';
 import './stories/settings.mjs';
 import './stories/signature.mjs';

@@ -8,7 +8,7 @@ export class Ui {
     this.page = page;
     this.watch = watch;
     this.hookmitt = hookmitt;
-    this.list = page.getByRole('region', { name: 'Events', exact: true }).getByRole('listbox');
+    this.list = page.getByRole('region', { name: 'Events', exact: true }).locator('[role=listbox][data-first]');
     this.rows = this.list.getByRole('option');
     this.detail = page.getByRole('region', { name: 'Event', exact: true }).first();
     this.panel = this.detail.getByRole('tabpanel').first();
