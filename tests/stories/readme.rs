@@ -24,6 +24,7 @@ const LEFT_OUT: &[&str] = &[
     "make lint",
     "make bench",
     "make bench-relay",
+    "make bench-inbox",
     "make bench-ui",
     "make bundle",
     "make screenshots",
