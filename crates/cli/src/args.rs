@@ -146,7 +146,6 @@ mod tests {
             "tag last --add a,,b",
             "pin",
             "events --verdict good",
-            "wait verdict:good",
             "wait --count 0",
             "secret set s --label l extra",
         ] {

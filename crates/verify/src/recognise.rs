@@ -87,7 +87,7 @@ mod tests {
 
     fn recognised(names: &[&str]) -> Option<&'static str> {
         let lines = HeaderLines::from_pairs(names.iter().map(|name| (name, "x"))).unwrap();
-        by_header(&lines).map(|provider| provider.id.as_str())
+        recognise_by_headers(&lines).map(|provider| provider.id.as_str())
     }
 
     #[test]

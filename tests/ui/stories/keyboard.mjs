@@ -53,7 +53,7 @@ story('keyboard only: look through the list, open tabs, replay, search, and come
   await eventually('the search has the focus', () => ui.search.evaluate((field) => field === document.activeElement));
   await keys.type('verdict:wrong');
   await keys.press('Enter');
-  await says(ui.page.getByRole('alert'), 'No verdict is called “wrong”');
+  await says(ui.page.getByRole('alert'), 'No verdict is called ‘wrong’');
   assert.ok(await ui.search.evaluate((field) => field === document.activeElement), 'a mistake is corrected where it is');
   for (let letter = 0; letter < 'verdict:wrong'.length; letter += 1) await keys.press('Backspace');
   await keys.type('succeeded');
