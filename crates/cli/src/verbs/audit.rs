@@ -90,9 +90,9 @@ mod tests {
     fn a_row_says_which_and_controls_no_terminal() {
         let entry = json!({
             "id": 1, "at": "2026-11-21T14:03:59Z", "who": "cli", "what": "secret_set", "event_id": null, "seq": 12,
-            "source": "demo", "target": null, "detail": { "label": "a\u{1b}[2J", "events": 3 }
+            "source": "demo", "target": null, "detail": { "label": "a\u{1b}[2J" }
         });
-        assert_eq!(which(&entry), r"#12  demo  events 3  label a\u{1b}[2J");
+        assert_eq!(which(&entry), r"#12  demo  label a\u{1b}[2J");
         assert!(row(&entry).contains("secret set"));
     }
 }
