@@ -12,7 +12,7 @@ fn fields(object: &Value) -> BTreeSet<&str> {
 /// DESIGN's fields of an event, and `browser`, which marks events that web pages sent.
 const EVENT: &str = "id seq source provider type title method path query url http_version remote headers size sha256 \
     received_at event_time via verdict causes dedupe_key duplicate_of conflict stale parent handshake deleted_at status \
-    browser";
+    browser pinned tags note";
 
 /// Whether a value is an RFC 3339 UTC time with microseconds.
 fn is_time(value: &Value) -> bool {

@@ -9,7 +9,7 @@ use tokio::process::Command;
 use super::listen::{command, folder, run, serving};
 
 /// DESIGN's fields of an event, and `browser`.
-const FIELDS: [&str; 29] = [
+const FIELDS: [&str; 32] = [
     "id",
     "seq",
     "source",
@@ -38,6 +38,9 @@ const FIELDS: [&str; 29] = [
     "parent",
     "handshake",
     "deleted_at",
+    "pinned",
+    "tags",
+    "note",
     "status",
 ];
 

@@ -67,7 +67,7 @@ async fn a_made_inbox_is_like_a_real_one() {
     is_between("days from the first to the last", number(&db, days), 89.0, 90.0);
     assert_eq!(number(&db, "SELECT count(*) FROM event WHERE title IS NULL AND provider IS NOT NULL"), 0.0);
 
-    let with = |word: &str| share(&db, "event", &format!("instr(CAST(body AS TEXT), '{word}') > 0"));
+    let with = |word: &str| share(&db, "raw", &format!("instr(CAST(body AS TEXT), '{word}') > 0"));
     is_between("events with the common word", with(COMMON_WORD), 0.4, 0.8);
     assert_eq!(with(ABSENT_WORD), 0.0);
 }

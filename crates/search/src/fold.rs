@@ -89,10 +89,17 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern without a star is the beginning of a value up to a dot.
+    /// Whether the beginning of a value up to a dot matches.
     pub(crate) fn begins(&self, value: &str) -> bool {
-        let [only] = self.pieces.as_slice() else { return false };
-        folded(value).strip_prefix(only.as_str()).is_some_and(|rest| rest.starts_with('.'))
+        let value = folded(value);
+        let [first, rest @ ..] = self.pieces.as_slice() else { return false };
+        let Some(mut left) = value.strip_prefix(first.as_str()) else { return false };
+        let Some((last, middle)) = rest.split_last() else { return left.starts_with('.') };
+        for piece in middle {
+            let Some(at) = left.find(piece.as_str()) else { return false };
+            left = &left[at + piece.len()..];
+        }
+        left.contains(&format!("{last}."))
     }
 
     /// Whether every value matches.
