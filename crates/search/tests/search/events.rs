@@ -48,19 +48,16 @@ impl Sample {
     }
 }
 
+const HEADERS: [(&str, &str); 4] =
+    [("Content-Type", "application/json"), ("User-Agent", "Stripe/1.0"), ("X-Try", "2"), ("x-try", "three")];
+
 fn event(body: Bytes) -> Event {
-    let headers = [
-        ("Content-Type", "application/json"),
-        ("User-Agent", "Stripe/1.0"),
-        ("X-Try", "2"),
-        ("x-try", "three"),
-    ];
     let request = Request {
         method: "POST".to_owned(),
         path: "/pay/in".to_owned(),
         query: Some("mode=test".to_owned()),
         version: HttpVersion::Http11,
-        headers: HeaderLines::from_pairs(headers).unwrap(),
+        headers: HeaderLines::from_pairs(HEADERS).unwrap(),
         body,
     };
     Event {
