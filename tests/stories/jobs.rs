@@ -102,11 +102,15 @@ async fn many_events_are_changed_at_the_command_line_only_if_that_is_meant() {
     }
     let empty = run(dir, &["delete", "--where", " "]).await.exits(2);
     assert!(empty.err.contains("the search is empty"), "{}", empty.err);
+    let negated = run(dir, &["delete", "--where", "-path:/order"]).await.exits(0);
+    assert_eq!(negated.err.trim(), "0 events deleted");
     let many = run(dir, &["delete", "--where", "order"]).await.exits(2);
     assert!(many.err.contains("more than 100 events match") && many.err.contains("--yes"), "{}", many.err);
     let ran = run(dir, &["delete", "--where", "order", "--yes"]).await.exits(0);
     assert_eq!((ran.out.as_slice(), ran.err.trim()), (&b""[..], "101 events deleted"));
 
+    let unasked = run(dir, &["delete", "--undo", "--where", "order"]).await.exits(2);
+    assert!(unasked.err.contains("more than 100 events match"), "{}", unasked.err);
     let undone = run(dir, &["delete", "--undo", "--where", "is:deleted order", "--yes", "--json"])
         .await
         .exits(0)

@@ -302,9 +302,14 @@ impl Watcher {
     async fn delivery(&mut self, id: DeliveryId) -> Result<(), Problem> {
         // It may have been deleted for good since.
         let Some(listed) = self.engine.inbox().these(vec![id.event]).await?.pop() else { return Ok(()) };
-        if self.filter.is_some() {
+        if let Some(filter) = &self.filter {
             // The delivery may have changed whether its event is found.
+            let seq = listed.event.seq;
+            let is_found = self.engine.search.listed(filter, vec![seq]).await?.contains(&seq);
             self.show(vec![EventJson::new(&listed.event, listed.status)], i64::MAX).await?;
+            if !is_found {
+                return Ok(());
+            }
         }
         let delivery = self.engine.inbox().delivery(id).await?;
         let moved = DeliveryMoved {

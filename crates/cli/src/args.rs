@@ -141,6 +141,8 @@ mod tests {
             "replay last --set a=1",
             "replay last --times 0",
             "note last text --remove",
+            "note last --delete",
+            "delete --where --yes",
             "tag",
             "tag list --add a",
             "tag last --add a,,b",

@@ -11,6 +11,7 @@ use crate::{
     client::{Address, Client, Items},
     failure::{CliError, Exit},
     job::{self, Begun},
+    search::argument,
     terminal::Screen,
 };
 
@@ -18,7 +19,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(crate) struct BySearch {
     /// All events that match this search
-    #[arg(long = "where", value_name = "SEARCH", group = "which", value_parser = search)]
+    #[arg(long = "where", value_name = "SEARCH", group = "which", value_parser = search, allow_hyphen_values = true)]
     pub(crate) search: Option<String>,
     /// Don't ask, however many match
     #[arg(long, conflicts_with = "ids")]
@@ -28,12 +29,11 @@ pub(crate) struct BySearch {
 /// From how many events on a verb asks first.
 const MANY: usize = 100;
 
-fn search(typed: &str) -> Result<String, &'static str> {
+fn search(typed: &str) -> Result<String, String> {
     if typed.trim().is_empty() {
-        Err("the search is empty; it would match everything")
-    } else {
-        Ok(typed.to_owned())
+        return Err("the search is empty; it would match everything".to_owned());
     }
+    argument(typed)
 }
 
 impl BySearch {
@@ -46,14 +46,16 @@ impl BySearch {
         client: &Client,
         screen: &Screen,
     ) -> Result<Exit, CliError> {
-        if !self.yes && is_many(search, client).await? {
+        let meant = if address == "restore" { format!("{search} is:deleted") } else { search.to_owned() };
+        if !self.yes && is_many(&meant, client).await? {
             let several = format!("more than {MANY} events match {:?}", Plain(search).to_string());
             if !io::stdin().is_terminal() {
                 let hint = "--yes does it without asking; `hookmitt events` shows what there is";
                 return Err(CliError::bad_input_with("not-agreed", several, hint));
             }
             if !agreed(&format!("{several}. {doing} all of them?"), screen).await? {
-                return Err(CliError::bad_input("not-agreed", "nothing was changed"));
+                screen.note("nothing was changed");
+                return Ok(Exit::No);
             }
         }
         let Begun { job } =
@@ -64,7 +66,16 @@ impl BySearch {
 
 /// Whether a search finds more events than a verb changes without asking.
 async fn is_many(search: &str, client: &Client) -> Result<bool, CliError> {
-    let address = Address::new(["events"]).with("q", Some(search)).with("limit", Some(MANY.to_string()));
-    let page: Items<Value> = client.get(&address).await?;
-    Ok(page.next_cursor.is_some())
+    let address =
+        Address::new(["events"]).with("q", Some(search)).with("limit", Some((MANY + 1).to_string()));
+    let (mut found, mut cursor) = (0, None);
+    loop {
+        // A page of a long search may end before it is full.
+        let page: Items<Value> = client.get(&address.clone().with("cursor", cursor)).await?;
+        found += page.items.len();
+        cursor = page.next_cursor;
+        if found > MANY || cursor.is_none() {
+            return Ok(found > MANY);
+        }
+    }
 }

@@ -88,6 +88,7 @@ async fn numbers_are_never_given_out_again() {
     story.inbox.write(|batch| Ok(batch.db.execute("DELETE FROM event", [])?)).await.unwrap();
     assert_eq!(seq(story.arrives(None).await).await, 4);
     story.inbox.write(|batch| Ok(batch.db.execute("DELETE FROM event WHERE seq = 4", [])?)).await.unwrap();
+    assert_eq!(story.inbox.last_given().await.unwrap(), 4, "so an index that has it is not of another inbox");
     let inbox = story.restarted();
     let new = crate::samples::event(1, story.clock.now());
     assert_eq!(inbox.store(new).await.unwrap().seq, 5, "whoever opens it next knows, too");

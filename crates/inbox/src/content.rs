@@ -34,6 +34,18 @@ pub(crate) fn read(db: &Connection, seq: i64) -> Result<(HeaderLines, Bytes), In
     Ok((headers, body.into()))
 }
 
+/// Returns the body of an event, or `None` if it is damaged.
+pub(crate) fn body_or_none(db: &Connection, seq: i64) -> Result<Option<Bytes>, InboxError> {
+    match read(db, seq) {
+        Ok((_, body)) => Ok(Some(body)),
+        Err(InboxError::Damaged(why)) => {
+            tracing::warn!(seq, why, "an event's body can't be read, so its text can't be searched");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Returns the header lines of an event. Its body isn't read.
 pub(crate) fn headers(db: &Connection, seq: i64) -> Result<HeaderLines, InboxError> {
     let sql = format!("SELECT {HEADERS} FROM event e {TABLES} WHERE e.seq = ?1");

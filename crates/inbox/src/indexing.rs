@@ -3,6 +3,8 @@
 //! The index never misses a change. Before it reads events up to a number, that number is stored; from then on every
 //! change to one of them is noted in the transaction that makes it, and stays noted until the index has stored it.
 
+use std::time::{Duration, Instant};
+
 use hookmitt_event::{Event, EventStatus, TargetId};
 use hookmitt_search::Answer;
 use rusqlite::{Connection, params};
@@ -12,8 +14,10 @@ use crate::{Inbox, InboxError, content, matching::answers, row::by_seq};
 /// An event as it is indexed.
 #[derive(Clone, Debug)]
 pub struct Indexable {
-    /// The event with its body.
+    /// The event; with its body, if it was read.
     pub event: Event,
+    /// Whether the body was read, so that the text by which the event is found is known.
+    pub has_text: bool,
     /// Its status.
     pub status: EventStatus,
     /// The targets to which it was bound.
@@ -43,6 +47,9 @@ pub struct Unindexed {
 
 /// The bodies that are read at once have about this many bytes at most.
 const BYTES: u64 = 4 * 1024 * 1024;
+
+/// How long events are read at once, on a slow disk.
+const LONG: Duration = Duration::from_millis(300);
 
 impl Inbox {
     /// Notes changes to events up to this number from now on, and removes the notes that the index has stored.
@@ -75,14 +82,15 @@ impl Inbox {
                 let mut select = db.prepare_cached(SQL)?;
                 let mut found = select.query([after, up_to])?;
                 let (mut all, mut bytes) = (Unindexed { through: up_to, ..Unindexed::default() }, 0);
+                let begun = Instant::now();
                 while let Some(row) = found.next()? {
                     let (seq, size): (i64, u64) = (row.get(0)?, row.get(1)?);
                     bytes += size;
-                    if bytes > BYTES && !all.events.is_empty() {
+                    if !all.events.is_empty() && (bytes > BYTES || begun.elapsed() > LONG) {
                         all.through = seq - 1;
                         break;
                     }
-                    all.events.extend(indexable(db, seq)?);
+                    all.events.extend(indexable(db, seq, true)?);
                 }
                 Ok(all)
             })
@@ -103,13 +111,14 @@ impl Inbox {
                     Ok(ChangeNote { seq: row.get(0)?, mark: row.get(1)?, text: row.get(2)? })
                 })?;
                 let (mut events, mut taken, mut bytes) = (Vec::new(), Vec::new(), 0);
+                let begun = Instant::now();
                 for note in notes {
                     let note = note?;
-                    if bytes > BYTES {
+                    if bytes > BYTES || begun.elapsed() > LONG {
                         break;
                     }
-                    if let Some(found) = indexable(db, note.seq)? {
-                        bytes += found.event.size;
+                    if let Some(found) = indexable(db, note.seq, note.text)? {
+                        bytes += found.event.request.body.len() as u64;
                         events.push(found);
                     }
                     taken.push(note);
@@ -135,12 +144,15 @@ impl Inbox {
     }
 }
 
-fn indexable(db: &Connection, seq: i64) -> Result<Option<Indexable>, InboxError> {
+/// Reads an event; with its body, if its text is indexed, too.
+fn indexable(db: &Connection, seq: i64, with_text: bool) -> Result<Option<Indexable>, InboxError> {
     const TARGETS: &str = "SELECT DISTINCT target FROM delivery WHERE event = ?1";
     let Some(listed) = by_seq(db, seq)? else { return Ok(None) };
     let mut event = listed.event;
-    event.request.body = content::read(db, seq)?.1;
+    let body = if with_text { content::body_or_none(db, seq)? } else { None };
+    let has_text = body.is_some();
+    event.request.body = body.unwrap_or_default();
     let mut select = db.prepare_cached(TARGETS)?;
     let targets = select.query_map([seq], |row| Ok(TargetId(row.get(0)?)))?.collect::<Result<_, _>>()?;
-    Ok(Some(Indexable { event, status: listed.status, targets, answers: answers(db, seq)? }))
+    Ok(Some(Indexable { event, has_text, status: listed.status, targets, answers: answers(db, seq)? }))
 }

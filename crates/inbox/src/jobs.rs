@@ -112,15 +112,16 @@ impl Inbox {
     /// # Errors
     /// Fails with [`InboxError::NotResumable`] if it is done or hasn't ended, or with [`InboxError::TooManyJobs`].
     pub async fn resume_job(&self, id: i64) -> Result<Job, InboxError> {
-        const SQL: &str =
-            "UPDATE job SET state = 0, why = NULL, ended_at = NULL, ended_age = NULL WHERE id = ?1";
+        const SQL: &str = "UPDATE job SET state = 0, why = NULL, ended_at = NULL, ended_age = NULL,
+            asked_by = coalesce(?2, asked_by) WHERE id = ?1";
         self.write(move |batch| {
             let state = job(batch.db, id)?.state;
             if !state.can_go_on() {
                 return Err(InboxError::NotResumable { id, state });
             }
             ensure_room(batch.db)?;
-            batch.db.prepare_cached(SQL)?.execute([id])?;
+            let by = batch.by.map(Actor::as_str); // what it does from now on is done for whoever resumes it
+            batch.db.prepare_cached(SQL)?.execute(params![id, by])?;
             job(batch.db, id)
         })
         .await

@@ -122,6 +122,16 @@ impl Inbox {
         self.readers.read(move |db| glance::added(db, these(db, &ids)?, &clock)).await
     }
 
+    /// Returns the highest sequence number that was ever given out, or 0. It may be that of an event deleted for good.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn last_given(&self) -> Result<i64, InboxError> {
+        const SQL: &str =
+            "SELECT max(coalesce((SELECT max(seq) FROM event), 0), value) FROM meta WHERE key = 'last_seq'";
+        self.readers.read(|db| Ok(db.prepare_cached(SQL)?.query_row([], |row| row.get(0))?)).await
+    }
+
     /// Returns the highest sequence number, or 0 if there is no event.
     ///
     /// # Errors

@@ -41,7 +41,9 @@ impl Inbox {
         end: Option<Instant>,
     ) -> Result<Part, InboxError> {
         let mut all = Part { items: Vec::new(), reached: seqs.first().map_or(0, |first| first + 1) };
-        for some in seqs.chunks(AT_ONCE) {
+        let (mut left, mut at_once) = (seqs, AT_ONCE);
+        while !left.is_empty() {
+            let (some, rest) = left.split_at(at_once.min(left.len()));
             let (filter, clock, some) = (filter.clone(), self.clock.clone(), some.to_vec());
             let (wanted, last) = (wanted - all.items.len(), some.last().copied());
             let look = move |db: &Connection| {
@@ -49,12 +51,20 @@ impl Inbox {
                 let items = if filter.glance { glance::added(db, items, &clock)? } else { items };
                 Ok::<_, InboxError>(Part { items, reached })
             };
-            let Part { items, reached } = self.readers.read(look).await?;
+            let Part { items, reached } = match self.readers.read(look).await {
+                Err(InboxError::TooLong) if at_once > 1 => {
+                    at_once = (at_once / 8).max(1); // bodies may be large
+                    continue;
+                }
+                part => part?,
+            };
+            let found = items.len();
             all.items.extend(items);
             all.reached = reached;
-            if Some(reached) != last || all.items.len() >= wanted {
+            if Some(reached) != last || found >= wanted {
                 break;
             }
+            left = rest;
         }
         Ok(all)
     }
@@ -123,7 +133,7 @@ impl<'a> Matcher<'a> {
         let seq = listed.event.seq;
         let mut event = Cow::Borrowed(&listed.event);
         if self.needs.body {
-            event.to_mut().request.body = content::read(self.db, seq)?.1;
+            event.to_mut().request.body = content::body_or_none(self.db, seq)?.unwrap_or_default();
         }
         let targets = if self.needs.targets { targets(self.db, seq)? } else { Vec::new() };
         let answers = if self.needs.answers { answers(self.db, seq)? } else { Vec::new() };

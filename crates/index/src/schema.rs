@@ -78,8 +78,6 @@ fn opened(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
         PrepareError::Refused(why) => refused(path, why),
     })?;
     let db = hookmitt_sqlite::durable(path)?;
-    // What a power cut takes is indexed again, so a commit need not wait for the disk.
-    db.pragma_update(None, "synchronous", "NORMAL")?;
     db.pragma_update(None, "wal_autocheckpoint", 1_000)?;
     db.pragma_update(None, "journal_size_limit", 16 * 1024 * 1024)?;
     // Deleted events leave the file, not only its tables.

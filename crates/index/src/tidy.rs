@@ -68,8 +68,11 @@ pub(crate) fn step(db: &Connection, debt: &mut Debt) -> Result<bool, IndexError>
 fn give_back(db: &Connection, debt: &mut Debt) -> Result<bool, IndexError> {
     let free: i64 = db.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
     if free > SPARE {
-        db.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
-        return Ok(true);
+        let mut vacuum = db.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+        let mut freed = vacuum.raw_query(); // each of its rows is a page
+        while freed.next()?.is_some() {}
+        let left: i64 = db.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
+        return Ok(left < free);
     }
     if debt.is_log_to_cut && debt.is_quiet() {
         // Says whether a reader was in the way.

@@ -63,7 +63,7 @@ class Connection {
     this.#followed = followed;
     this.#end.abort();
     this.#end = new AbortController();
-    void this.#listen(after, () => this.#turned(after > 0));
+    void this.#listen(after, () => this.#turned());
   }
 
   /** Keeps the stream open until another one is followed. `opened` is called the first time. */
@@ -83,11 +83,15 @@ class Connection {
     await keepLive(path, stream, this.#end.signal);
   }
 
-  /** The stream brings other events now. */
-  #turned(isWhole: boolean) {
+  /** The stream brings other events now. What changed while it was opened is read: no stream told of it. */
+  #turned() {
     if (this.since !== null) return this.#opened();
     this.state = 'live';
-    if (!isWhole) void events.catchUp();
+    events.refresh();
+    void jobs.read();
+    void tunnels.read();
+    void gaps.read().catch(() => undefined);
+    sources.changed();
   }
 
   #opened() {

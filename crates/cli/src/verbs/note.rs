@@ -10,6 +10,7 @@ use crate::{
     client::Client,
     event_ref::EventRef,
     failure::{CliError, Exit},
+    search::argument,
     shown,
     terminal::{FAINT, Screen, Styled},
 };
@@ -20,7 +21,7 @@ pub(crate) struct Args {
     /// The event: its id or the start of it, '#12', last, last~2
     id: EventRef,
     /// The note; `-` reads it from standard input. Without it, the note is printed
-    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(value_name = "TEXT", allow_hyphen_values = true, value_parser = argument)]
     text: Option<String>,
     /// Remove the note
     #[arg(long, conflicts_with = "text")]

@@ -66,8 +66,13 @@ impl Trash {
     /// # Errors
     /// Fails if the event is unknown or not in the bin.
     pub async fn delete_for_good(&self, id: EventId) -> Result<bool, EngineError> {
+        let unfinished = Unfinished(&self.untidy);
         let is_gone = self.base.inbox.delete_for_good(id).await?;
+        if is_gone {
+            self.base.announce(Change::Many(1));
+        }
         self.tidy_up().await?;
+        unfinished.done();
         Ok(is_gone)
     }
 
@@ -77,8 +82,11 @@ impl Trash {
     /// Fails if the inbox fails.
     pub async fn empty(&self, before: Option<Timestamp>) -> Result<Emptied, EngineError> {
         let before = before.unwrap_or(Timestamp::from_micros(i64::MAX));
+        let unfinished = Unfinished(&self.untidy);
         let emptied = self.base.inbox.empty_trash(before).await?;
+        self.base.announce(Change::Many(emptied.gone));
         self.tidy_up().await?;
+        unfinished.done();
         Ok(emptied)
     }
 
@@ -127,5 +135,20 @@ impl Trash {
                 base.tasks.stop.run_until_cancelled(tidying).await.unwrap_or(())
             }
         });
+    }
+}
+
+/// Leaves tidying up to the background if the caller fails or gives up in the middle.
+struct Unfinished<'a>(&'a Notify);
+
+impl Unfinished<'_> {
+    fn done(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.0.notify_one();
     }
 }

@@ -12,7 +12,7 @@ pub(crate) fn target_word(target: TargetId) -> String {
 
 /// Returns the entry of an event; without its text, if the index has that already.
 pub(crate) fn entry(indexable: &Indexable, with_text: bool) -> Entry {
-    let Indexable { event, status, targets, answers } = indexable;
+    let Indexable { event, status, targets, answers, has_text } = indexable;
     let marks = [
         (Mark::Duplicate, event.duplicate_of.is_some()),
         (Mark::Conflict, event.conflict),
@@ -24,7 +24,7 @@ pub(crate) fn entry(indexable: &Indexable, with_text: bool) -> Entry {
         (Mark::Deleted, event.deleted_at.is_some()),
     ];
     let seen = Seen { event, status: *status, targets: &[], answers };
-    let text = with_text.then(|| {
+    let text = (with_text && *has_text).then(|| {
         let mut text = String::with_capacity(event.request.body.len() + 1_024);
         folded_texts(&seen, &mut text);
         text

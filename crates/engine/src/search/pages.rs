@@ -16,6 +16,9 @@ use crate::EngineError;
 /// search shows what it finds, tells how far it is, and ends when nobody asks any more.
 const PATIENCE: Duration = Duration::from_millis(150);
 
+/// How long events are looked at in any case.
+const LEAST: Duration = Duration::from_millis(50);
+
 /// How long events are counted.
 const COUNTING: Duration = Duration::from_millis(200);
 
@@ -59,8 +62,27 @@ impl Search {
         let below = self.base.inbox.last_seq().await?.saturating_add(1);
         let lowest = filter.after.unwrap_or(0).max(0).saturating_add(1);
         let patience = Instant::now() + COUNTING;
+        if let Some(count) = self.counted(&filter, below, patience).await? {
+            return Ok((count, true));
+        }
         let Part { items, reached } = self.look(&filter, lowest..below, usize::MAX, patience).await?;
         Ok((items.len() as u64, reached <= lowest))
+    }
+
+    /// Counts by the index and the few events that are newer. `None` if that would not be exact.
+    async fn counted(&self, filter: &Filter, below: i64, end: Instant) -> Result<Option<u64>, EngineError> {
+        let inbox = &self.base.inbox;
+        let is_said_by_a_query = !filter.fold && filter.after.is_none() && filter.view != Some(View::Waiting);
+        if !is_said_by_a_query || !inbox.changed_below(below, 1).await?.is_empty() {
+            return Ok(None);
+        }
+        let query = asked(inbox, filter).await?;
+        let Some(found) = self.index.get().count(&query).await.ok().filter(|found| found.exact) else {
+            return Ok(None);
+        };
+        let newest = found.done.saturating_add(1)..below;
+        let Part { items, reached } = inbox.scan(filter.clone(), newest, usize::MAX, Some(end)).await?;
+        Ok((reached <= found.done.saturating_add(1)).then_some(found.at_least + items.len() as u64))
     }
 
     /// Looks for events with these numbers, newest first, until `wanted` are found or the time has come.
@@ -83,6 +105,8 @@ impl Search {
             let (left, rest) = (wanted - all.items.len(), range.start..all.reached);
             let part = match self.candidates(&index, &query, rest.clone(), left).await? {
                 Some(found) if found.done + 1 >= rest.end => {
+                    // Reading the index may have taken all the time; then some candidates are looked at all the same.
+                    let end = end.max(Instant::now() + LEAST);
                     let Part { items, reached } = inbox.among(filter, &found.seqs, left, Some(end)).await?;
                     let all_seen = found.seqs.last().is_none_or(|last| *last == reached);
                     Part { items, reached: if all_seen { found.reached } else { reached } }
@@ -91,6 +115,7 @@ impl Search {
                     // The newest events may not be in the index yet.
                     let done = found.map_or(0, |found| found.done);
                     let newest = rest.start.max(done.saturating_add(1))..rest.end;
+                    let end = end.max(Instant::now() + LEAST);
                     inbox.scan(filter.clone(), newest, left, Some(end)).await?
                 }
             };

@@ -66,6 +66,7 @@ impl Indexing {
             if let Err(EngineError::Index(IndexError::Damaged(why))) = &step {
                 tracing::warn!(why, "the search index is damaged and is made anew");
                 let _anew = progress.after(self.index.rebuild().await).await;
+                sleep_until(rested).await; // so that damage that comes again doesn't keep a core busy
                 continue;
             }
             match progress.after(step).await {
@@ -81,7 +82,7 @@ impl Indexing {
 
     /// Indexes the next few events and changes. Returns whether there may be more.
     async fn step(&mut self) -> Result<bool, EngineError> {
-        let (done, last) = (self.index.done(), self.inbox.last_seq().await?);
+        let (done, last) = (self.index.done(), self.inbox.last_given().await?);
         if done > last {
             self.index.rebuild().await?; // an older copy of the inbox was restored
             return Ok(true);
