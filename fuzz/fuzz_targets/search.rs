@@ -46,9 +46,8 @@ fn unplaced(query: &Query) -> Vec<Term> {
 }
 
 fn matched(query: &Query, event: &Event) {
-    let (status, targets, tags) = (EventStatus::Captured, ["http://localhost:3000".to_owned()], []);
-    let (note, answers) = (Some("a note"), []);
-    let seen = Seen { event, status, targets: &targets, answers: &answers, note, tags: &tags, pinned: false };
+    let targets = ["http://localhost:3000".to_owned()];
+    let seen = Seen { event, status: EventStatus::Captured, targets: &targets, answers: &[] };
     let holds = |term: &Term, negated| Query { terms: vec![Term { negated, ..term.clone() }] }.matches(&seen);
     assert!(query.terms.iter().all(|term| holds(term, true) != holds(term, false)));
     assert_eq!(query.matches(&seen), query.terms.iter().all(|term| holds(term, term.negated)));
@@ -97,5 +96,8 @@ fn event(body: &[u8]) -> Event {
         handshake_answer: None,
         deleted_at: None,
         signed_with: None,
+        pinned: false,
+        note: Some("a note".to_owned()),
+        tags: Vec::new(),
     }
 }

@@ -59,7 +59,7 @@ async fn an_attempt_takes_one_sync_while_others_wait() {
     server.kill().await;
     let trace = ended(&file).await;
     let syncs = trace.lines().filter(|line| line.contains("fdatasync(") && line.contains(INBOX)).count();
-    // One for each request and one for each attempt. The rest sets up the source and the target, and notes once a second
+    // One for each request and one for each attempt. The rest sets up the source and the target, and notes now and then
     // what is being indexed.
     assert!((2 * POSTS..3 * POSTS - 2).contains(&syncs), "{syncs} syncs\n{trace}");
 }

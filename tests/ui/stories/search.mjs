@@ -19,7 +19,11 @@ const offers = (ui) => ui.page.getByRole('search').getByRole('option');
 
 story('values that exist are offered while a search is typed, and Tab takes one', async (stage) => {
   const { ui } = await opened(stage);
-  await ui.search.pressSequentially('source:sh');
+  await eventually('the sources are in the index', async () => {
+    await ui.search.fill('source:s');
+    return (await offers(ui).count()) > 0;
+  });
+  await ui.search.pressSequentially('h');
   await says(offers(ui).first(), 'shop', '2');
   await hasNoBarriers(ui.page, 'suggestions');
   await ui.page.keyboard.press('Tab');

@@ -21,7 +21,7 @@ use crate::{
 const EVENTS: i64 = 256;
 
 /// How long it waits for more events, so that each step has several; and how soon it looks without being told.
-const GATHER: Duration = Duration::from_secs(1);
+const GATHER: Duration = Duration::from_millis(300);
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// Indexes until it is dropped.
