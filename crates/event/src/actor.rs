@@ -84,11 +84,13 @@ pub enum Deed {
     TargetRemoved,
     /// A device was revoked that took part in a tunnel.
     DeviceRevoked,
+    /// It was changed how long events are kept.
+    RetentionChanged,
 }
 
 impl Deed {
     /// All deeds with their names. The inbox stores one as its position here, from 0.
-    pub const ALL: [(Self, &'static str); 15] = [
+    pub const ALL: [(Self, &'static str); 16] = [
         (Self::Deleted, "deleted"),
         (Self::Restored, "restored"),
         (Self::DeletedForGood, "deleted_for_good"),
@@ -104,6 +106,7 @@ impl Deed {
         (Self::TargetChanged, "target_changed"),
         (Self::TargetRemoved, "target_removed"),
         (Self::DeviceRevoked, "device_revoked"),
+        (Self::RetentionChanged, "retention_changed"),
     ];
 
     /// Returns the deed's name.

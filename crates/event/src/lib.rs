@@ -20,6 +20,7 @@ mod near;
 mod no_connection;
 mod own_lines;
 mod request;
+mod retention;
 mod source;
 mod tag;
 mod target;
@@ -49,6 +50,7 @@ pub use near::{near, nearest};
 pub use no_connection::{NoConnection, Silence};
 pub use own_lines::{is_ours, reads_as};
 pub use request::{HttpVersion, Request};
+pub use retention::{Keep, Kept, Retention, WhenFull};
 pub use source::{
     Answer, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom, Respond, Slug, SlugError, Source,
 };

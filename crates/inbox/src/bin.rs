@@ -78,14 +78,16 @@ pub(crate) fn set_deleted(
     Ok(Some(changed))
 }
 
-/// Notes who moved an event to the bin, or forgets it when the event comes back.
+/// Notes when an event was moved to the bin, and by whom, or forgets it when the event comes back.
 fn note_who(batch: &Batch<'_>, seq: i64, deleted: bool) -> Result<(), InboxError> {
-    const NOTE: &str = "INSERT OR REPLACE INTO binned_by VALUES (?1, ?2)";
-    const FORGET: &str = "DELETE FROM binned_by WHERE event = ?1";
-    match batch.by.filter(|_| deleted) {
-        Some(who) => batch.db.prepare_cached(NOTE)?.execute(params![seq, who as i64])?,
-        None => batch.db.prepare_cached(FORGET)?.execute([seq])?,
-    };
+    const NOTE: &str = "INSERT OR REPLACE INTO binned (event, at, who) VALUES (?1, ?2, ?3)";
+    const FORGET: &str = "DELETE FROM binned WHERE event = ?1";
+    if deleted {
+        let who = batch.by.map(|who| who as i64);
+        batch.db.prepare_cached(NOTE)?.execute(params![seq, batch.now.store, who])?;
+    } else {
+        batch.db.prepare_cached(FORGET)?.execute([seq])?;
+    }
     Ok(())
 }
 

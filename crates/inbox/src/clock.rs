@@ -4,13 +4,13 @@ use hookmitt_clock::Reading;
 use rusqlite::params;
 
 use crate::{
-    Inbox, InboxError, audit,
+    Inbox, InboxError, audit, forget,
     now::{STORE, WALL},
     refusals,
 };
 
 impl Inbox {
-    /// Stores the reading of the inbox's clock for the next process that opens the inbox, and removes what has become
+    /// Stores the reading of the inbox's clock for the next process that opens the inbox, notes what ages by it, and removes what has become
     /// too old for the audit trail or the refusals. The process that delivers does this every half minute, and when it
     /// ends.
     ///
@@ -24,6 +24,7 @@ impl Inbox {
             batch.db.prepare_cached(SQL)?.execute(params![STORE, store])?;
             batch.db.prepare_cached(SQL)?.execute(params![WALL, wall])?;
             audit::prune_old(batch)?;
+            forget::note_passing(batch.db, batch.now)?;
             refusals::prune(batch)
         })
         .await

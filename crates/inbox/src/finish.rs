@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     Claimed, Claiming, Inbox, InboxError, Next, batch::Batch, deliveries::is_deleted, now::Now,
-    reasons::DELETED, target_states::answered,
+    reasons::DELETED, routing::object_key, target_states::answered,
 };
 
 /// How an attempt ended, and what that means for the delivery.
@@ -211,13 +211,13 @@ fn keep(db: &Connection, claimed: &Claimed, attempt: &Attempt) -> Result<(), Inb
 fn set_clock(db: &Connection, seq: i64) -> Result<(), InboxError> {
     const FIND: &str = "SELECT source, object, event_time FROM event
         WHERE seq = ?1 AND object IS NOT NULL AND event_time IS NOT NULL";
-    const SET: &str = "INSERT INTO object_clock (source, object, newest) VALUES (?1, ?2, ?3)
-        ON CONFLICT DO UPDATE SET newest = max(newest, excluded.newest)";
+    const SET: &str = "INSERT INTO object_clock (source, object, newest, seq) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT DO UPDATE SET newest = max(newest, excluded.newest), seq = max(seq, excluded.seq)";
     let found = db
         .prepare_cached(FIND)?
         .query_row([seq], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?)));
     if let Some((source, object, time)) = found.optional()? {
-        db.prepare_cached(SET)?.execute(params![source, object, time])?;
+        db.prepare_cached(SET)?.execute(params![source, object_key(&object), time, seq])?;
     }
     Ok(())
 }

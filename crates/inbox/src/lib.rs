@@ -25,6 +25,7 @@ mod filter;
 mod finish;
 mod first_key;
 mod fold;
+mod forget;
 mod form;
 mod found_provider;
 mod gaps;
@@ -40,6 +41,7 @@ mod letters;
 mod list;
 #[cfg(test)]
 mod list_tests;
+mod make_room;
 mod marks;
 mod matching;
 mod nearby;
@@ -52,6 +54,10 @@ mod packing;
 #[cfg(test)]
 mod packing_tests;
 mod press;
+mod prunable;
+mod pruner;
+#[cfg(test)]
+mod pruner_tests;
 mod purge;
 #[cfg(test)]
 mod purge_tests;
@@ -68,6 +74,7 @@ mod release;
 #[cfg(test)]
 mod release_tests;
 mod resolve;
+mod retention;
 mod retry;
 mod routes;
 mod routing;
@@ -81,6 +88,7 @@ mod sources;
 mod stats;
 mod stop;
 mod store;
+mod sweep;
 mod tally;
 mod target_states;
 mod targets;
@@ -114,10 +122,13 @@ pub use matching::Part;
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
 pub use packing::{Packer, Packing};
+pub use prunable::{Prunable, WouldGo};
+pub use pruner::{Pruned, Pruner};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
 pub use refusals::{RefusalPage, Refused};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;
+pub use retention::RetentionChange;
 pub use saved_searches::SavedSearch;
 pub use sources::{AUTO_SOURCES, SourceSettings};
 pub use stats::{SourceCount, Stats, ViewCounts};

@@ -9,6 +9,7 @@ use rusqlite::{Connection, params};
 use crate::{
     Dictionary, Inbox, InboxError,
     batch::Batch,
+    make_room::in_use,
     press::{Bale, Press, Unpacked},
 };
 
@@ -94,9 +95,7 @@ impl Inbox {
             FROM meta s JOIN meta b ON b.key = 'packed_before' JOIN meta a ON a.key = 'packed_after'
             WHERE s.key = 'packed_seq'";
         let read = |db: &Connection| {
-            let number = |pragma| db.pragma_query_value(None, pragma, |row| row.get::<_, u64>(0));
-            let pages = number("page_count")?.saturating_sub(number("freelist_count")?);
-            let in_use = pages.saturating_mul(number("page_size")?);
+            let in_use = in_use(db)?;
             Ok(db.query_row(SQL, [], |row| {
                 Ok(Packing { waiting: row.get(0)?, before: row.get(1)?, after: row.get(2)?, in_use })
             })?)

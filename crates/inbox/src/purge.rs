@@ -9,19 +9,58 @@ use crate::{Inbox, InboxError, batch::Batch, tally::Change};
 /// How long a commit works on a long list before it leaves the rest to the next one, so that captures needn't wait.
 pub(crate) const TURN: Duration = Duration::from_millis(8);
 
+/// How many attempts and deliveries of an event are deleted by one statement. Answers may be large.
+const ATTEMPTS: usize = 8;
+const DELIVERIES: usize = 64;
+
 /// How many events were dealt with, and how many of those are gone. An event that is being sent stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Purged {
     pub(crate) done: usize,
     pub(crate) gone: u64,
+    /// How many bytes the bodies of those had that are gone.
+    pub(crate) bytes: u64,
+    /// Whether the next event is deleted in part: it had too many attempts or deliveries for one commit.
+    pub(crate) begun: bool,
+}
+
+/// What became of an event that should be deleted.
+enum Outcome {
+    Gone {
+        bytes: u64,
+    },
+    /// It is not there, or is being sent.
+    Stays,
+    /// It is deleted in part.
+    Begun,
 }
 
 /// Deletes events and everything that refers to them, whether they are in the bin or not, until [`TURN`] is over; the
-/// first is always dealt with. Who owns a dedupe key outlives its event, so a later copy still counts as a duplicate.
+/// first is always dealt with, or at least a part of it. Who owns a dedupe key outlives its event, so a later copy still
+/// counts as a duplicate.
 pub(crate) fn purge(batch: &mut Batch<'_>, seqs: &[i64]) -> Result<Purged, InboxError> {
-    let (started, mut purged) = (Instant::now(), Purged::default());
+    purge_since(batch, seqs, Instant::now())
+}
+
+/// Like [`purge`], in a commit that began its work before.
+pub(crate) fn purge_since(
+    batch: &mut Batch<'_>,
+    seqs: &[i64],
+    started: Instant,
+) -> Result<Purged, InboxError> {
+    let mut purged = Purged::default();
     for seq in seqs {
-        purged.gone += u64::from(purge_one(batch, *seq)?);
+        match purge_one(batch, *seq, started)? {
+            Outcome::Gone { bytes } => {
+                purged.gone += 1;
+                purged.bytes += bytes;
+            }
+            Outcome::Stays => {}
+            Outcome::Begun => {
+                purged.begun = true;
+                break;
+            }
+        }
         purged.done += 1;
         if started.elapsed() >= TURN {
             break;
@@ -30,35 +69,84 @@ pub(crate) fn purge(batch: &mut Batch<'_>, seqs: &[i64]) -> Result<Purged, Inbox
     Ok(purged)
 }
 
-/// Deletes one event. Returns `false` if it is not there or is being sent.
-fn purge_one(batch: &mut Batch<'_>, seq: i64) -> Result<bool, InboxError> {
+/// Deletes one event, or a part of what belongs to it if the time is over.
+fn purge_one(batch: &mut Batch<'_>, seq: i64, started: Instant) -> Result<Outcome, InboxError> {
     const FIND: &str = "SELECT source, verdict, duplicate_of IS NOT NULL, size, deleted_at IS NOT NULL
         FROM event WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE event = ?1 AND state = 1)";
-    const COUNT: &str = "SELECT count(*) FROM delivery WHERE event = ?1 AND NOT binned";
     const REST: [&str; 6] = [
-        "DELETE FROM attempt WHERE event = ?1",
-        "DELETE FROM delivery WHERE event = ?1",
         "DELETE FROM late_answer WHERE event = ?1",
         "DELETE FROM tag WHERE event = ?1",
-        "DELETE FROM binned_by WHERE event = ?1",
+        "DELETE FROM binned WHERE event = ?1",
+        "DELETE FROM look_again WHERE seq = ?1",
+        "DELETE FROM first_key WHERE seq = ?1 AND seq <= (SELECT value FROM meta WHERE key = 'keys_swept')",
         "DELETE FROM event WHERE seq = ?1",
     ];
     let db = batch.db;
     let found = db.prepare_cached(FIND)?.query_row([seq], |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get::<_, bool>(4)?))
     });
-    let Some((source, verdict, is_duplicate, size, is_binned)) = found.optional()? else { return Ok(false) };
+    let Some((source, verdict, is_duplicate, size, is_binned)) = found.optional()? else {
+        return Ok(Outcome::Stays);
+    };
     if !is_binned {
-        let deliveries: i64 = db.prepare_cached(COUNT)?.query_row([seq], |row| row.get(0))?;
-        let change = Change { deliveries: -deliveries, ..Change::no_event(is_duplicate, size) };
-        batch.arriving.tally.add(source, verdict, change);
         leave_queue(db, seq, batch.now.wall)?;
+    }
+    remember(db, seq)?;
+    let (deliveries, all) = strip(db, seq, started)?;
+    if !is_binned {
+        batch.arriving.tally.add(source, verdict, Change { deliveries: -deliveries, ..Change::default() });
+    }
+    if !all {
+        return Ok(Outcome::Begun);
+    }
+    if !is_binned {
+        batch.arriving.tally.add(source, verdict, Change::no_event(is_duplicate, size));
     }
     for sql in REST {
         db.prepare_cached(sql)?.execute([seq])?;
     }
-    batch.arriving.bytes += u64::try_from(size).unwrap_or(0);
-    Ok(true)
+    let bytes = u64::try_from(size).unwrap_or(0);
+    batch.arriving.bytes += bytes;
+    Ok(Outcome::Gone { bytes })
+}
+
+/// Deletes an event's attempts and deliveries; some of them at least. Returns how many deliveries went that were not
+/// in the bin, and whether all are gone.
+fn strip(db: &Connection, seq: i64, started: Instant) -> Result<(i64, bool), InboxError> {
+    const ATTEMPT: &str =
+        "DELETE FROM attempt WHERE rowid IN (SELECT rowid FROM attempt WHERE event = ?1 LIMIT ?2)";
+    const DELIVERY: &str = "DELETE FROM delivery WHERE event = ?1 AND number <
+        ?2 + (SELECT min(number) FROM delivery WHERE event = ?1)";
+    while db.prepare_cached(ATTEMPT)?.execute(params![seq, ATTEMPTS])? == ATTEMPTS {
+        if started.elapsed() >= TURN {
+            return Ok((0, false));
+        }
+    }
+    let mut gone = 0;
+    loop {
+        let some = db.prepare_cached(DELIVERY)?.execute(params![seq, DELIVERIES])?;
+        gone += i64::try_from(some).unwrap_or(i64::MAX);
+        if some < DELIVERIES {
+            return Ok((gone, true));
+        }
+        if started.elapsed() >= TURN {
+            return Ok((gone, false));
+        }
+    }
+}
+
+/// Remembers, with the key of an event or of the one that it repeats, where the event was completed, so that no later
+/// repeat is sent there. A repeat says something only if it proves as much as its first.
+fn remember(db: &Connection, seq: i64) -> Result<(), InboxError> {
+    const WENT: &str = "WITH done AS (SELECT target FROM
+            (SELECT target, state FROM delivery WHERE event = ?1 ORDER BY number LIMIT 1000) WHERE state = 2)
+        UPDATE first_key SET went = (SELECT json_group_array(target) FROM
+            (SELECT target FROM done UNION SELECT value FROM json_each(coalesce(first_key.went, '[]'))))
+        WHERE EXISTS (SELECT 1 FROM done) AND seq = (SELECT coalesce(f.seq, e.seq) FROM event e
+            LEFT JOIN event f ON f.id = e.duplicate_of
+            WHERE e.seq = ?1 AND (e.duplicate_of IS NULL OR f.verdict = e.verdict))";
+    db.prepare_cached(WENT)?.execute([seq])?;
+    Ok(())
 }
 
 /// Ends what waits for an event, so that others of its key get their turn.

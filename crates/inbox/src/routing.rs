@@ -2,6 +2,7 @@
 
 use hookmitt_event::{DedupeKey, DeliveryState, OnDuplicate, TargetId, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     InboxError, NewEvent, Route,
@@ -93,7 +94,7 @@ pub(crate) struct Duplicate {
 }
 
 /// Returns why a duplicate is not sent to this target: its first event, or another duplicate of that, is waiting,
-/// running or completed there. A duplicate by content alone is always sent.
+/// running or completed there, or was when it was deleted. A duplicate by content alone is always sent.
 pub(crate) fn skip_reason(
     db: &Connection,
     repeat: &Duplicate,
@@ -103,7 +104,9 @@ pub(crate) fn skip_reason(
     // A valid event is skipped only because of its first event and of valid duplicates: a forged duplicate proves
     // nothing.
     const SQL: &str = "SELECT 1 FROM delivery WHERE target = ?3 AND state IN (0, 1, 2) AND (event = ?1
-        OR event IN (SELECT seq FROM event WHERE duplicate_of = ?2 AND (verdict = ?4 OR ?5)))";
+        OR event IN (SELECT seq FROM event WHERE duplicate_of = ?2 AND (verdict = ?4 OR ?5)))
+        UNION ALL SELECT 1 FROM first_key k INDEXED BY first_key_seq, json_each(k.went) w
+        WHERE k.seq = ?1 AND w.value = ?3";
     let Some(first) = first else { return Ok(None) };
     if first.other_body && repeat.rejects {
         return Ok(Some(OTHER_BODY));
@@ -126,6 +129,13 @@ pub(crate) fn is_stale(
 ) -> Result<bool, InboxError> {
     let (Some(object), Some(time)) = (object, time) else { return Ok(false) };
     const SQL: &str = "SELECT newest > ?3 FROM object_clock WHERE source = ?1 AND object = ?2";
-    let newer = db.prepare_cached(SQL)?.query_row(params![source, object, time], |row| row.get(0));
+    let newer =
+        db.prepare_cached(SQL)?.query_row(params![source, object_key(object), time], |row| row.get(0));
     Ok(newer.optional()?.unwrap_or(false))
+}
+
+/// Returns the hash by which an object is known. It outlives the object's events, which the id itself must not.
+pub(crate) fn object_key(object: &str) -> [u8; 16] {
+    let hash: [u8; 32] = Sha256::digest(object).into();
+    hash.first_chunk().copied().unwrap_or_default()
 }

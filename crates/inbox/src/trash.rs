@@ -90,18 +90,23 @@ impl Inbox {
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] or [`InboxError::NotInTrash`].
     pub async fn delete_for_good(&self, id: EventId) -> Result<bool, InboxError> {
-        self.write(move |batch| {
-            let seq = seq_of(batch.db, id)?;
-            if !is_deleted(batch.db, seq)? {
-                return Err(InboxError::NotInTrash(seq));
+        loop {
+            let step = self.write(move |batch| {
+                let seq = seq_of(batch.db, id)?;
+                if !is_deleted(batch.db, seq)? {
+                    return Err(InboxError::NotInTrash(seq));
+                }
+                let purged = purge(batch, &[seq])?;
+                if purged.gone > 0 {
+                    record(batch, Deed::DeletedForGood, &Subject::event(id, seq))?;
+                }
+                Ok(purged)
+            });
+            let Purged { begun, gone, .. } = step.await?;
+            if !begun {
+                return Ok(gone > 0);
             }
-            let is_gone = purge(batch, &[seq])?.gone > 0;
-            if is_gone {
-                record(batch, Deed::DeletedForGood, &Subject::event(id, seq))?;
-            }
-            Ok(is_gone)
-        })
-        .await
+        }
     }
 
     /// Deletes for good what was deleted before a moment. Captures go on meanwhile; if the future is dropped, the rest
@@ -116,9 +121,10 @@ impl Inbox {
                 .write(move |batch| {
                     let found = binned_after(batch.db, place, before)?;
                     let seqs: Vec<_> = found.iter().map(|(_, seq)| *seq).collect();
-                    let Purged { done, gone } = purge(batch, &seqs)?;
+                    let Purged { done, gone, begun, .. } = purge(batch, &seqs)?;
                     let entry = record_more(batch, entry, Deed::DeletedForGood, &Subject::default(), gone)?;
                     let last = done.checked_sub(1).and_then(|last| found.get(last).copied());
+                    let last = last.or(begun.then_some(place));
                     Ok(last.map(|last| (last, entry, done as u64, gone)))
                 })
                 .await?;
@@ -209,7 +215,7 @@ fn trashed(db: &Connection, after: Option<TrashPlace>, limit: usize) -> Result<V
     let sql = format!(
         "{} WHERE e.deleted_at IS NOT NULL AND (e.deleted_at, e.seq) < (?1, ?2)
         ORDER BY e.deleted_at DESC, e.seq DESC LIMIT ?3",
-        select_with(", (SELECT who FROM binned_by WHERE event = e.seq)")
+        select_with(", (SELECT who FROM binned WHERE event = e.seq)")
     );
     let mut select = db.prepare_cached(&sql)?;
     let found = select.query_and_then(params![place.deleted_at.as_micros(), place.seq, limit], |row| {

@@ -82,15 +82,42 @@ pub(crate) fn full() -> Error {
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), Some(says.to_owned()))
 }
 
+/// A disk is nearly full if less than a twentieth of it can still be used, or less than this many bytes, whichever is
+/// less.
+const NEARLY: u64 = 1024 * 1024 * 1024;
+const NEARLY_PART: u64 = 20;
+
 /// The size of a disk, in bytes.
-#[derive(Clone, Copy)]
-struct Disk {
-    total: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// How much it holds.
+    pub total: u64,
     /// What an ordinary user may still use; some file systems keep a part for root.
-    free: u64,
+    pub free: u64,
 }
 
 impl Disk {
+    /// Whether stores on this disk will soon refuse what comes.
+    pub fn is_nearly_full(self) -> bool {
+        self.usable() < self.nearly()
+    }
+
+    /// Returns how many bytes have to be freed before the disk is no longer nearly full, and a little more; 0 if it
+    /// isn't.
+    pub fn lacks(self) -> u64 {
+        let nearly = self.nearly();
+        if self.is_nearly_full() { nearly + nearly / 8 - self.usable() } else { 0 }
+    }
+
+    /// Returns how many bytes a store may still add.
+    pub fn usable(self) -> u64 {
+        self.may_grow(0)
+    }
+
+    fn nearly(self) -> u64 {
+        NEARLY.min(self.total / NEARLY_PART)
+    }
+
     fn reserve(self) -> u64 {
         RESERVE.min(self.total / PART)
     }
@@ -100,18 +127,19 @@ impl Disk {
         self.free.saturating_sub(self.reserve()).saturating_sub(log)
     }
 
-    /// Returns `None` if the system doesn't say. Some file systems, such as a tmpfs without a size, report that they
-    /// have no blocks.
+    /// Returns the disk that holds a file, or `None` if the system doesn't say. Some file systems, such as a tmpfs
+    /// without a size, report that they have no blocks.
     #[cfg(unix)]
-    fn of(file: &Path) -> Option<Self> {
+    pub fn of(file: &Path) -> Option<Self> {
         let disk = rustix::fs::statvfs(file).ok()?;
         let block = if disk.f_frsize > 0 { disk.f_frsize } else { disk.f_bsize };
         let bytes = |blocks: u64| blocks.saturating_mul(block);
         (disk.f_blocks > 0).then(|| Self { total: bytes(disk.f_blocks), free: bytes(disk.f_bavail) })
     }
 
+    /// Returns `None`: the system isn't asked here.
     #[cfg(not(unix))]
-    fn of(_: &Path) -> Option<Self> {
+    pub fn of(_: &Path) -> Option<Self> {
         None
     }
 }
@@ -153,6 +181,17 @@ mod tests {
         assert_eq!((small.reserve(), small.may_grow(0), small.may_grow(2 * MIB)), (MIB, 3 * MIB, MIB));
         assert_eq!(small.may_grow(8 * MIB), 0);
         assert_eq!(Disk { total: 1_000_000 * MIB, free: 0 }.reserve(), 32 * MIB);
+    }
+
+    #[test]
+    fn a_disk_is_nearly_full_before_anything_is_refused() {
+        const MIB: u64 = 1024 * 1024;
+        let large = |free| Disk { total: 1_000_000 * MIB, free: free * MIB };
+        assert_eq!((large(1_056).is_nearly_full(), large(1_056).lacks()), (false, 0));
+        assert_eq!((large(1_055).is_nearly_full(), large(1_055).lacks()), (true, 129 * MIB));
+        let small = |free| Disk { total: 800 * MIB, free: free * MIB };
+        assert!(small(71).is_nearly_full() && !small(72).is_nearly_full() && small(71).usable() > 0);
+        assert_eq!(Disk { total: 800 * MIB, free: 0 }.lacks(), 45 * MIB);
     }
 
     #[test]
