@@ -24,7 +24,7 @@ use crate::{
 pub(crate) struct JobJson {
     /// The job's number.
     id: i64,
-    /// What it does: `delete`, `restore` or `retry`.
+    /// What it does: `delete`, `restore`, `retry` or `prune`.
     kind: String,
     /// What was asked for.
     asked: AskedJson,
@@ -56,7 +56,7 @@ pub(crate) struct JobJson {
 pub(crate) struct AskedJson {
     /// The search whose events are meant; null if they were named.
     q: Option<String>,
-    /// How many events were named; null if a search finds them.
+    /// How many events were named; null if a search finds them, or if the job is about none in particular.
     events: Option<usize>,
 }
 
@@ -88,6 +88,12 @@ impl From<Job> for JobJson {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Begun {
     job: JobJson,
+}
+
+impl Begun {
+    pub(crate) fn of(job: Job) -> Self {
+        Self { job: job.into() }
+    }
 }
 
 impl IntoResponse for Begun {
@@ -134,7 +140,7 @@ pub(crate) async fn all_named(engine: &Engine, names: &[String]) -> Result<Vec<E
 pub(crate) async fn begun<T>(engine: &Engine, kind: JobKind, which: Which) -> Result<NowOrJob<T>, Problem> {
     engine.deliver_if_alone().await?;
     let job = engine.jobs.ask(kind, &which).await?;
-    Ok(NowOrJob::Job(Begun { job: job.into() }))
+    Ok(NowOrJob::Job(Begun::of(job)))
 }
 
 /// Which jobs are wanted.

@@ -29,6 +29,7 @@ mod private_file;
 mod problem;
 mod providers;
 mod refusals;
+mod retention;
 mod router;
 mod samples;
 mod search;

@@ -15,8 +15,8 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     Problem, audit, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs, listen,
-    live, marks, origin, providers, refusals, samples, search, searches, secrets, session, session::Sessions,
-    sources, stats, targets, test_keys, trash, tunnels, verdict,
+    live, marks, origin, providers, refusals, retention, samples, search, searches, secrets, session,
+    session::Sessions, sources, stats, targets, test_keys, trash, tunnels, verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -168,6 +168,8 @@ fn kept() -> OpenApiRouter<Shared> {
         .routes(routes!(trash::delete))
         .routes(routes!(trash::empty))
         .routes(routes!(trash::clear))
+        .routes(routes!(retention::show, retention::change))
+        .routes(routes!(retention::would_go, retention::prune))
         .routes(routes!(audit::list))
         .routes(routes!(refusals::list))
 }

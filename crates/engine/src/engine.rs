@@ -11,6 +11,7 @@ use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::Timestamp;
 use hookmitt_inbox::{Inbox, Refused};
 use hookmitt_keys::{KeyStore, Network};
+use hookmitt_sqlite::Disk;
 use hookmitt_vault::StoreChoice;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -23,7 +24,7 @@ use crate::{
     delivery::{Bells, Delivery, OwnerLock, Sending},
     fixtures::Fixtures,
     jobs::Jobs,
-    keeping::{Marking, Trash},
+    keeping::{Keeping, Marking, Trash},
     live::Live,
     manage::{DeliveredSecrets, Listeners, Secrets, Sources, Targets, TestKeys},
     replay::{Replays, Retries, Samples, WithheldHosts},
@@ -102,6 +103,8 @@ pub struct Engine {
     pub jobs: Jobs,
     /// Marks events with pins, notes and tags.
     pub marking: Marking,
+    /// Decides how long events are kept.
+    pub keeping: Keeping,
     /// The bin.
     pub trash: Trash,
     /// Exports and imports events as files.
@@ -189,6 +192,7 @@ impl Engine {
             search,
             jobs,
             marking: Marking::new(Arc::clone(&base)),
+            keeping: Keeping::new(Arc::clone(&base)),
             trash,
             fixtures: Fixtures::new(s(), Arc::clone(&capture)),
             listeners: Listeners::new(s(), targets.clone(), Arc::clone(&delivery)),
@@ -279,6 +283,7 @@ impl Engine {
         let (secrets, tunnels) = (self.settings.secrets.unencrypted(), self.tunnels.unencrypted());
         let warnings = Unencrypted { secrets, tunnels }.warning().into_iter();
         let warnings = warnings.chain(self.settings.secrets.warnings());
+        let warnings = warnings.chain(self.base.inbox.disk().and_then(nearly_full));
         let hindrance = self.delivery.hindrance().map(|error| format!("deliveries can't start yet: {error}"));
         warnings.chain(self.base.tasks.warnings()).chain(hindrance).collect()
     }
@@ -387,6 +392,14 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Returns the warning for a disk that is nearly full.
+fn nearly_full(disk: Disk) -> Option<String> {
+    let free = disk.free / 1_000_000;
+    disk.is_nearly_full().then(|| {
+        format!("the disk is nearly full ({free} MB are free): once it is, new events get a 503 until there is room")
+    })
 }
 
 impl Drop for Engine {

@@ -39,14 +39,14 @@ pub use error::EngineError;
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
     AuditFilter, AuditPage, Cleared, Emptied, Entry as AuditEntry, EventRef, Filter, Inbox, InboxError, Job,
-    JobFailure, JobPage, Listed, Page, Refused, SavedSearch, Shown, SourceCount, SourceSettings, Stats,
-    TargetSettings, TrashPage, TrashPlace, Trashed, View, ViewCounts, acting,
+    JobFailure, JobPage, Listed, Page, Prunable, Refused, SavedSearch, Shown, SourceCount, SourceSettings,
+    Stats, TargetSettings, TrashPage, TrashPlace, Trashed, View, ViewCounts, WouldGo, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
 pub use jobs::{JobKind, Jobs, Which};
-pub use keeping::{MarkChange, Marking, Trash};
+pub use keeping::{KeepChange, Keeping, MarkChange, Marking, Trash};
 pub use live::Change;
 pub use manage::{
     AnswerChange, DeliveredSecrets, ListenRequest, Listeners, Listening, Next, ParamView, Probed,

@@ -2,7 +2,7 @@
 
 use hookmitt_inbox::InboxError;
 
-use super::{asked::Which, delete, restore, retry, run::Run};
+use super::{asked::Which, delete, prune, restore, retry, run::Run};
 use crate::EngineError;
 
 /// What a job does.
@@ -14,11 +14,17 @@ pub enum JobKind {
     Restore,
     /// Makes failed, dead and skipped deliveries of events wait again.
     Retry,
+    /// Deletes for good what has been kept for long enough.
+    Prune,
 }
 
 impl JobKind {
-    const ALL: [(Self, &'static str); 3] =
-        [(Self::Delete, "delete"), (Self::Restore, "restore"), (Self::Retry, "retry")];
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Delete, "delete"),
+        (Self::Restore, "restore"),
+        (Self::Retry, "retry"),
+        (Self::Prune, "prune"),
+    ];
 
     /// Returns the name with which it is stored and shown.
     pub fn as_str(self) -> &'static str {
@@ -29,14 +35,15 @@ impl JobKind {
     pub(super) async fn go(run: &mut Run) -> Result<(), EngineError> {
         let kind = Self::ALL.iter().find(|(_, name)| *name == run.job.kind);
         let which = serde_json::from_value::<Which>(run.job.asked.clone());
-        // A later hookmitt may have jobs of other kinds.
-        let (Some((kind, _)), Ok(which)) = (kind, which) else {
-            return Err(EngineError::BadInput("this hookmitt doesn't know what was asked for".to_owned()));
-        };
-        match kind {
-            Self::Delete => delete::go(run, &which).await,
-            Self::Restore => restore::go(run, &which).await,
-            Self::Retry => retry::go(run, &which).await,
+        match (kind, which) {
+            (Some((Self::Prune, _)), _) => prune::go(run).await,
+            (Some((Self::Delete, _)), Ok(which)) => delete::go(run, &which).await,
+            (Some((Self::Restore, _)), Ok(which)) => restore::go(run, &which).await,
+            (Some((Self::Retry, _)), Ok(which)) => retry::go(run, &which).await,
+            // A later hookmitt may have jobs of other kinds.
+            (None, _) | (_, Err(_)) => {
+                Err(EngineError::BadInput("this hookmitt doesn't know what was asked for".to_owned()))
+            }
         }
     }
 }

@@ -41,6 +41,15 @@ impl Jobs {
         Ok(self.told(self.parts.base.inbox.add_job(new).await?))
     }
 
+    /// Asks for what has been kept for long enough to be deleted now, as a job.
+    ///
+    /// # Errors
+    /// Fails with [`InboxError::TooManyJobs`] if 100 jobs wait.
+    pub async fn prune(&self) -> Result<Job, InboxError> {
+        let new = NewJob { kind: JobKind::Prune.as_str(), asked: serde_json::json!({}) };
+        Ok(self.told(self.parts.base.inbox.add_job(new).await?))
+    }
+
     /// Returns a job.
     ///
     /// # Errors

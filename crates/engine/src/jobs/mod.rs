@@ -9,6 +9,7 @@ mod delete;
 mod kind;
 mod list;
 mod parts;
+mod prune;
 mod restore;
 mod retry;
 mod run;

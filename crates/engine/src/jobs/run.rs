@@ -38,17 +38,25 @@ impl Run {
         act: Act,
         events: Arc<[(i64, EventId)]>,
     ) -> Result<Stepped, EngineError> {
-        if self.stop.is_cancelled() {
-            return Err(EngineError::Stopping);
-        }
+        self.goes_on()?;
         let step = Step { job: self.job.id, act, events, entry: self.entry };
         let stepped = self.parts.base.inbox.step(step).await?;
         self.entry = stepped.entry;
+        self.tell();
+        Ok(stepped)
+    }
+
+    /// Fails if this process no longer runs jobs.
+    pub(super) fn goes_on(&self) -> Result<(), EngineError> {
+        if self.stop.is_cancelled() { Err(EngineError::Stopping) } else { Ok(()) }
+    }
+
+    /// Announces how far the job is, if it is time.
+    pub(super) fn tell(&mut self) {
         if self.told.elapsed() >= EVERY {
             self.told = Instant::now();
             self.parts.base.announce(Change::Job(self.job.id));
         }
-        Ok(stepped)
     }
 
     /// Stores how many there are.

@@ -1,7 +1,9 @@
-//! What people keep and let go: marks on events, and the trash.
+//! What people keep and let go: marks on events, the trash, and for how long.
 
 mod marks;
+mod retention;
 mod trash;
 
 pub use marks::{MarkChange, Marking};
+pub use retention::{KeepChange, Keeping};
 pub use trash::Trash;

@@ -111,7 +111,7 @@ impl Trash {
     }
 
     /// Gives back what events left that were deleted for good. What somebody still reads is left to the background.
-    async fn tidy_up(&self) -> Result<(), EngineError> {
+    pub(crate) async fn tidy_up(&self) -> Result<(), EngineError> {
         if !self.base.inbox.give_back().await? {
             self.untidy.notify_one();
         }

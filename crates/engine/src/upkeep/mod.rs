@@ -5,6 +5,7 @@ mod dictionaries;
 mod indexing;
 mod packing;
 mod progress;
+mod pruning;
 #[cfg(test)]
 mod ratio_tests;
 
@@ -18,6 +19,8 @@ use crate::{base::Base, search::IndexSlot};
 pub(crate) fn begin(base: &Arc<Base>, index: &Arc<IndexSlot>, owner: &watch::Receiver<bool>) {
     let inbox = base.inbox.clone();
     chore("compressing events", base, owner, move || packing::pack(inbox.clone()));
+    let kept = Arc::clone(base);
+    chore("pruning events", base, owner, move || pruning::prune(Arc::clone(&kept)));
     let (inner, index) = (Arc::clone(base), Arc::clone(index));
     chore("indexing events", base, owner, move || indexing::index(Arc::clone(&inner), Arc::clone(&index)));
 }

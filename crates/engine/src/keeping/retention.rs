@@ -1,0 +1,83 @@
+//! How long events are kept, as people set and see it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use hookmitt_event::{Keep, Kept, Retention, Slug, WhenFull};
+use hookmitt_inbox::{Prunable, RetentionChange};
+use serde::Deserialize;
+
+use crate::{EngineError, base::Base, manage::given};
+
+/// A change to how long events are kept. Absent fields stay as they are.
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct KeepChange {
+    /// For how long each is kept: `captured`, `completed`, `skipped`, `failed`, `dead_letter`, `trash`. A number with `s`,
+    /// `m`, `h` or `d`, or `never`; null is the default.
+    #[schema(value_type = BTreeMap<String, Option<String>>)]
+    pub keep: BTreeMap<Kept, Option<Keep>>,
+    /// What holds for some sources instead, by name. Null takes that back. The trash is the same for all.
+    #[schema(value_type = BTreeMap<String, BTreeMap<String, Option<String>>>)]
+    pub sources: BTreeMap<String, BTreeMap<Kept, Option<Keep>>>,
+    /// How many bytes of the inbox file may be in use; at least 1,000,000. Null: there is no limit.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<u64>)]
+    pub size_limit: Option<Option<u64>>,
+    /// What is done when the disk is nearly full.
+    pub when_full: Option<WhenFull>,
+}
+
+/// The smallest limit, in bytes: an empty inbox takes a part of it.
+const LEAST: u64 = 1_000_000;
+
+/// Decides how long events are kept.
+#[derive(Debug)]
+pub struct Keeping {
+    base: Arc<Base>,
+}
+
+impl Keeping {
+    pub(crate) const fn new(base: Arc<Base>) -> Self {
+        Self { base }
+    }
+
+    /// Returns how long events are kept.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn now(&self) -> Result<Retention, EngineError> {
+        Ok(self.base.inbox.retention().await?)
+    }
+
+    /// Changes how long events are kept, and returns what holds from now on.
+    ///
+    /// # Errors
+    /// Fails if a source is unknown or the limit too small.
+    pub async fn change(&self, change: KeepChange) -> Result<Retention, EngineError> {
+        let KeepChange { keep, sources, size_limit, when_full } = change;
+        if let Some(Some(limit)) = size_limit.filter(|limit| limit.is_some_and(|limit| limit < LEAST)) {
+            return Err(EngineError::BadInput(format!(
+                "a limit of {limit} bytes is too small: {LEAST} is the least"
+            )));
+        }
+        let mut all: Vec<_> = keep.into_iter().map(|(kept, keep)| (None, kept, keep)).collect();
+        for (source, keep) in sources {
+            let slug: Slug =
+                source.parse().map_err(|error| EngineError::BadInput(format!("{source:?}: {error}")))?;
+            if keep.contains_key(&Kept::Trash) {
+                return Err(EngineError::BadInput("the trash is the same for all sources".to_owned()));
+            }
+            all.extend(keep.into_iter().map(|(kept, keep)| (Some(slug.clone()), kept, keep)));
+        }
+        let change = RetentionChange { keep: all, size_limit, when_full };
+        Ok(self.base.inbox.set_retention(change).await?)
+    }
+
+    /// Counts what pruning would delete now.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn would_go(&self) -> Result<Prunable, EngineError> {
+        Ok(self.base.inbox.prunable().await?)
+    }
+}
