@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::verbs::{
     assign, audit, completions, confirm, delete, doctor, events, export, import, jobs, listen, note, pin,
-    relay, replay, retry, secret, send, serve, show, source, tag, target, trash, tunnel, url, verify, wait,
+    prune, relay, replay, retention, retry, secret, send, serve, show, source, tag, target, trash, tunnel,
+    url, verify, wait,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
@@ -51,6 +52,10 @@ pub(crate) enum Verb {
     Delete(delete::Args),
     /// List what was deleted, restore it, or delete it for good
     Trash(trash::Args),
+    /// Show or change how long events are kept, and how large the inbox may become
+    Retention(retention::Args),
+    /// Delete for good what has been kept for long enough, or list what that is
+    Prune(prune::Args),
     /// List who did what: deleted, exported, changed settings
     Audit(audit::Args),
     /// Print, set or remove an event's note

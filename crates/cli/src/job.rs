@@ -87,6 +87,7 @@ impl Job {
             "delete" => ("deleted", "ended"),
             "restore" => ("restored", "wait again"),
             "retry" => ("retried", "wait again"),
+            "prune" => ("deleted for good", "deleted"),
             _ => ("changed", "changed"),
         };
         let of = |count: u64, noun: &str| {

@@ -134,6 +134,8 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Move(args) => verbs::assign::run(&args, client, screen).await,
         Verb::Delete(args) => verbs::delete::run(&args, client, screen).await,
         Verb::Trash(args) => verbs::trash::run(&args, client, screen).await,
+        Verb::Retention(args) => verbs::retention::run(&args, client, screen).await,
+        Verb::Prune(args) => verbs::prune::run(&args, client, screen).await,
         Verb::Audit(args) => verbs::audit::run(&args, client, screen).await,
         Verb::Note(args) => verbs::note::run(&args, client, screen).await,
         Verb::Tag(args) => verbs::tag::run(&args, client, screen).await,

@@ -568,6 +568,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counts what pruning would delete now, without deleting anything. */
+        get: operations["show_prunable"];
+        put?: never;
+        /** Deletes what has been kept for long enough now, as a job, rather than in the background. */
+        post: operations["prune"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/refusals": {
         parameters: {
             query?: never;
@@ -603,6 +621,24 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells how long events are kept. */
+        get: operations["show_retention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Changes how long events are kept. What has been kept for long enough by then is deleted in the background. */
+        patch: operations["change_retention"];
         trace?: never;
     };
     "/api/retry": {
@@ -1274,7 +1310,7 @@ export interface components {
         Answerer: "hookmitt" | "relay" | "channel";
         /** @description What a job was asked for. */
         AskedJson: {
-            /** @description How many events were named; null if a search finds them. */
+            /** @description How many events were named; null if a search finds them, or if the job is about none in particular. */
             events: number | null;
             /** @description The search whose events are meant; null if they were named. */
             q: string | null;
@@ -1499,7 +1535,7 @@ export interface components {
          * @description What was done, as the audit trail names it.
          * @enum {string}
          */
-        Deed: "deleted" | "restored" | "deleted_for_good" | "exported_raw" | "confirmed" | "replayed_elsewhere" | "source_added" | "source_changed" | "source_removed" | "secret_set" | "secret_removed" | "target_added" | "target_changed" | "target_removed" | "device_revoked";
+        Deed: "deleted" | "restored" | "deleted_for_good" | "exported_raw" | "confirmed" | "replayed_elsewhere" | "source_added" | "source_changed" | "source_removed" | "secret_set" | "secret_removed" | "target_added" | "target_changed" | "target_removed" | "device_revoked" | "retention_changed";
         /** @description An event that was deleted. */
         Deleted: {
             /** @description How many of its deliveries waited. They were ended as skipped. */
@@ -2508,7 +2544,7 @@ export interface components {
                  * @description The job's number.
                  */
                 id: number;
-                /** @description What it does: `delete`, `restore` or `retry`. */
+                /** @description What it does: `delete`, `restore`, `retry` or `prune`. */
                 kind: string;
                 /** @description What it has changed so far. */
                 result: components["schemas"]["JobResult"];
@@ -2836,7 +2872,7 @@ export interface components {
              * @description The job's number.
              */
             id: number;
-            /** @description What it does: `delete`, `restore` or `retry`. */
+            /** @description What it does: `delete`, `restore`, `retry` or `prune`. */
             kind: string;
             /** @description What it has changed so far. */
             result: components["schemas"]["JobResult"];
@@ -2901,6 +2937,33 @@ export interface components {
             /** @description The URL that the provider called. */
             url?: string | null;
         };
+        /** @description A change to how long events are kept. Absent fields stay as they are. */
+        KeepChange: {
+            /**
+             * @description For how long each is kept: `captured`, `completed`, `skipped`, `failed`, `dead_letter`, `trash`. A number with `s`,
+             *     `m`, `h` or `d`, or `never`; null is the default.
+             */
+            keep?: {
+                [key: string]: string | null;
+            };
+            /**
+             * Format: int64
+             * @description How many bytes of the inbox file may be in use; at least 1,000,000. Null: there is no limit.
+             */
+            size_limit?: number | null;
+            /** @description What holds for some sources instead, by name. Null takes that back. The trash is the same for all. */
+            sources?: {
+                [key: string]: {
+                    [key: string]: string | null;
+                };
+            };
+            when_full?: components["schemas"]["WhenFull"] | null;
+        };
+        /**
+         * @description What retention tells apart: the statuses of events that wait for nothing, and what is in the trash.
+         * @enum {string}
+         */
+        Kept: "captured" | "completed" | "skipped" | "failed" | "dead_letter" | "trash";
         /** @description What to listen for. */
         Listen: {
             /** @description Whether the source is created if it does not exist, whatever its name. */
@@ -3104,6 +3167,23 @@ export interface components {
             /** @description What its secrets look like and where they are found, such as `starts with whsec_, from the endpoint's page`. */
             secret_hint: string | null;
         };
+        /** @description What pruning would delete now. */
+        PrunableJson: {
+            /** @description Whether all were counted; counting ends after 10 seconds. */
+            complete: boolean;
+            /**
+             * Format: int64
+             * @description How many bytes of the inbox file are in use.
+             */
+            in_use: number;
+            /** @description The events that have been kept for long enough, by source and by what they count as. */
+            items: components["schemas"]["WouldGoJson"][];
+            /**
+             * Format: int64
+             * @description How many of these are more than the limit allows.
+             */
+            over_limit: number;
+        };
         /** @description A public key in one form. */
         PublicHalf: {
             /** @description The form, such as `hex` or `PEM`. */
@@ -3249,6 +3329,30 @@ export interface components {
             restored: number;
             /** @description How many of their deliveries wait again. */
             waiting: number;
+        };
+        /**
+         * @description How long events are kept, and how large the inbox may become. Pinned events, and those that wait for something, are
+         *     kept in any case.
+         */
+        Retention: {
+            /** @description For how long each is kept: a number with `s`, `m`, `h` or `d`, or `never`. */
+            keep: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int64
+             * @description How many bytes of the inbox file may be in use. Above that, the oldest events are deleted that aren't pinned and
+             *     wait for nothing. Null: there is no limit.
+             */
+            size_limit: number | null;
+            /** @description What holds for some sources instead, by name. */
+            sources: {
+                [key: string]: {
+                    [key: string]: string;
+                };
+            };
+            /** @description What is done when the disk is nearly full. */
+            when_full: components["schemas"]["WhenFull"];
         };
         /** @description What came of a retry of several events. */
         Retried: {
@@ -3845,6 +3949,11 @@ export interface components {
              */
             waiting: number;
         };
+        /**
+         * @description What is done when the disk is nearly full.
+         * @enum {string}
+         */
+        WhenFull: "warn" | "prune";
         /** @description Why an event is not forwarded automatically: a web page sent it, or may have sent it. */
         Withheld: {
             /** @description What to do about it. */
@@ -3875,6 +3984,27 @@ export interface components {
          * @enum {string}
          */
         WithheldReason: "web_page" | "form_post" | "foreign_host";
+        /** @description Some events that pruning would delete. */
+        WouldGoJson: {
+            /**
+             * Format: int64
+             * @description The bytes of their bodies.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description The number of events.
+             */
+            events: number;
+            /** @description What they count as. */
+            kept: components["schemas"]["Kept"];
+            /**
+             * Format: date-time
+             * @description When the oldest was received.
+             */
+            oldest: string;
+            source: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -5114,6 +5244,52 @@ export interface operations {
             };
         };
     };
+    show_prunable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrunableJson"];
+                };
+            };
+        };
+    };
+    prune: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_refusals: {
         parameters: {
             query?: {
@@ -5177,6 +5353,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Begun"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+        };
+    };
+    change_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeepChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
                 };
             };
             400: {
