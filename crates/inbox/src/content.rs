@@ -1,11 +1,11 @@
-//! Where an event's header lines and body are: as they came (`raw`), compressed (`packed`), or, if an earlier version
+//! Where an event's header lines and body are: as they came (`raw`), compressed (`packed`, small bodies in `block`), or, if an earlier version
 //! stored them, in the event's own row.
 
 use bytes::Bytes;
 use hookmitt_event::HeaderLines;
 use rusqlite::{Connection, Row, types::ValueRef};
 
-use crate::{InboxError, dictionary, form};
+use crate::{InboxError, block, dictionary, form};
 
 /// The columns for the header lines of an event `e`, the dictionary, and whether they are packed.
 pub(crate) const HEADERS: &str = "coalesce(r.headers, p.headers, e.headers), p.dictionary,
@@ -20,13 +20,19 @@ pub(crate) const TABLES: &str = "LEFT JOIN raw r ON r.seq = e.seq LEFT JOIN pack
 /// Returns the header lines and the body of an event.
 pub(crate) fn read(db: &Connection, seq: i64) -> Result<(HeaderLines, Bytes), InboxError> {
     let sql = format!(
-        "SELECT {HEADERS}, coalesce(r.body, p.body, e.body), e.size FROM event e {TABLES} WHERE e.seq = ?1"
+        "SELECT {HEADERS}, coalesce(r.body, p.body, e.body), e.size, iif(r.seq IS NULL, p.block, NULL), p.start
+            FROM event e {TABLES} WHERE e.seq = ?1"
     );
     let mut select = db.prepare_cached(&sql)?;
     let mut found = select.query([seq])?;
     let row = found.next()?.ok_or_else(|| InboxError::UnknownEvent(format!("#{seq}")))?;
-    let (headers, body) = (headers_at(db, row, 0)?, bytes(db, row, 0, WIDTH)?);
-    if row.get::<_, usize>(WIDTH + 1)? != body.len() {
+    let size = row.get(WIDTH + 1)?;
+    let body = match row.get(WIDTH + 2)? {
+        Some(id) => block::body(db, id, row.get(WIDTH + 3)?, size)?,
+        None => bytes(db, row, 0, WIDTH)?,
+    };
+    let headers = headers_at(db, row, 0)?;
+    if size != body.len() {
         return Err(InboxError::Damaged(format!(
             "the body of event #{seq} has another length than it came with"
         )));

@@ -57,15 +57,20 @@ static PREPARED: Mutex<BTreeMap<i64, Prepared>> = Mutex::new(BTreeMap::new());
 
 /// Returns a stored dictionary, prepared for reading.
 pub(crate) fn prepared(db: &Connection, id: i64) -> Result<Prepared, InboxError> {
-    const SQL: &str = "SELECT data FROM dictionary WHERE id = ?1";
     let mut all = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = all.get(&id) {
         return Ok(known);
     }
-    let text: Option<Vec<u8>> = db.prepare_cached(SQL)?.query_row([id], |row| row.get(0)).optional()?;
-    let text = text.filter(|text| id_of(text) == id);
-    let text = text.ok_or_else(|| InboxError::Damaged(format!("dictionary {id} is missing or changed")))?;
+    let text = text(db, id)?;
     let prepared: Prepared = Box::leak(Box::new(DecoderDictionary::copy(&text)));
     all.insert(id, prepared);
     Ok(prepared)
+}
+
+/// Returns the text of a stored dictionary.
+pub(crate) fn text(db: &Connection, id: i64) -> Result<Vec<u8>, InboxError> {
+    const SQL: &str = "SELECT data FROM dictionary WHERE id = ?1";
+    let text: Option<Vec<u8>> = db.prepare_cached(SQL)?.query_row([id], |row| row.get(0)).optional()?;
+    let text = text.filter(|text| id_of(text) == id);
+    text.ok_or_else(|| InboxError::Damaged(format!("dictionary {id} is missing or changed")))
 }

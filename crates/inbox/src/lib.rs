@@ -11,6 +11,7 @@ mod batch;
 mod bin;
 #[cfg(test)]
 mod bin_tests;
+mod block;
 mod claims;
 mod clock;
 mod content;

@@ -9,16 +9,17 @@ use rusqlite::{Connection, params};
 use crate::{
     Dictionary, Inbox, InboxError,
     batch::Batch,
+    block,
     make_room::in_use,
-    press::{Bale, Press, Unpacked},
+    press::{Bale, Body, Press, Pressed, Unpacked},
 };
 
 /// For how long after it was stored an event is left alone, because its first delivery and the page read it then.
 const SETTLED: Duration = Duration::from_secs(5);
 
 /// How much one step packs: so little that the writer needs only some milliseconds, because capture waits for it.
-const EVENTS: usize = 64;
-const BYTES: usize = 256 * 1024;
+const EVENTS: usize = 128;
+const BYTES: usize = 512 * 1024;
 
 /// A larger body than this, in bytes, stays as it is: to free its pages would take the writer too long at a time.
 const LARGEST: usize = 4 * 1024 * 1024;
@@ -145,7 +146,6 @@ fn settled(db: &Connection, until: i64, bytes: usize) -> Result<Settled, InboxEr
 /// that another process has packed, is passed over.
 fn pack(batch: &mut Batch<'_>, bale: &Bale, up_to: i64) -> Result<(), InboxError> {
     const TAKE: &str = "DELETE FROM raw WHERE seq = ?1";
-    const PUT: &str = "INSERT INTO packed (seq, dictionary, headers, body) VALUES (?1, ?2, ?3, ?4)";
     const NOTE: &str = "UPDATE meta SET value = CASE key WHEN 'packed_seq' THEN max(value, ?1)
         WHEN 'packed_before' THEN value + ?2 ELSE value + ?3 END
         WHERE key IN ('packed_seq', 'packed_before', 'packed_after')";
@@ -155,18 +155,32 @@ fn pack(batch: &mut Batch<'_>, bale: &Bale, up_to: i64) -> Result<(), InboxError
     let mut taken = Vec::with_capacity(bale.events.len());
     for event in &bale.events {
         // All are taken before any is put, because what is put can use the freed pages.
-        if batch.db.prepare_cached(TAKE)?.execute([event.seq])? > 0 {
-            taken.push(event);
-        }
+        taken.push(batch.db.prepare_cached(TAKE)?.execute([event.seq])? > 0);
     }
-    let (mut before, mut after) = (0, 0);
-    for event in taken {
-        let row = params![event.seq, event.dictionary, event.headers, event.body];
-        batch.db.prepare_cached(PUT)?.execute(row)?;
-        before += event.before;
-        after += event.headers.len() + event.body.len();
+    let blocks = bale.blocks.iter().map(|made| block::put(batch.db, made)).collect::<Result<Vec<_>, _>>()?;
+    let (mut before, mut after) = (0, bale.blocks.iter().map(|block| block.data.len()).sum::<usize>());
+    for (event, is_taken) in bale.events.iter().zip(taken) {
+        if is_taken {
+            before += event.before;
+            after += event.headers.len() + put(batch.db, event, &blocks)?;
+        } else if let Body::Shared { block, start, length } = event.body {
+            block::lose(batch.db, blocks[block], start, length)?;
+        }
     }
     batch.db.prepare_cached(NOTE)?.execute(params![up_to, before, after])?;
     batch.arriving.bytes += after as u64;
     Ok(())
+}
+
+/// Stores a packed event. Returns how many bytes of its body are in its own row.
+fn put(db: &Connection, event: &Pressed, blocks: &[i64]) -> Result<usize, InboxError> {
+    const SQL: &str = "INSERT INTO packed (seq, dictionary, headers, body, block, start)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let (body, block, start) = match &event.body {
+        Body::Own(body) => (&body[..], None, None),
+        Body::Shared { block, start, .. } => (&[][..], Some(blocks[*block]), Some(*start)),
+    };
+    let row = params![event.seq, event.dictionary, event.headers, body, block, start];
+    db.prepare_cached(SQL)?.execute(row)?;
+    Ok(body.len())
 }

@@ -158,12 +158,13 @@ fn leave_queue(db: &Connection, seq: i64, now: i64) -> Result<(), InboxError> {
 }
 
 impl Inbox {
-    /// Gives the file's empty pages back to the disk, and removes from the log what has been copied into the file. Both
-    /// happen a little at a time. Returns `false` if somebody reads the log at the moment: then try again later.
+    /// Overwrites what is gone from the blocks of bodies, gives the file's empty pages back to the disk, and removes from
+    /// the log what has been copied into the file. All happens a little at a time. Returns `false` if somebody reads the log at the moment: then try again later.
     ///
     /// # Errors
     /// Fails if SQLite does.
     pub async fn give_back(&self) -> Result<bool, InboxError> {
+        while self.blank().await? {}
         while self.write(|batch| shrink(batch.db)).await? {}
         self.cut_log().await
     }

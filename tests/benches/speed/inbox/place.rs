@@ -11,6 +11,8 @@ use hookmitt_stories::{Plan, fill_inbox};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
+use super::served::Served;
+
 /// A kept inbox.
 pub(super) struct Place {
     /// Holds the data directory, and beside it the note of how that was made.
@@ -48,6 +50,7 @@ impl Place {
         let _absent = fs::remove_dir_all(&folder);
         fs::create_dir_all(&data)?;
         let made = fill(runtime, &data, plan)?;
+        Served::start(&data)?.settle()?;
         fs::write(folder.join("made.json"), serde_json::to_string_pretty(&made)?)?;
         Ok(Self { folder, data, made })
     }

@@ -6,6 +6,7 @@ use std::{
     net::SocketAddr,
     path::Path,
     process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -18,6 +19,11 @@ use crate::{
     report::mib,
     servers::{Server, binary},
 };
+
+/// How often it is looked at whether a server rests, and how long it may have been busy meanwhile, in hundredths of a
+/// second: its chores look for work every few seconds.
+const LOOK_EVERY: Duration = Duration::from_secs(12);
+const RESTS_BELOW: u64 = 25;
 
 pub(super) const TOKEN: &str = "a-token-that-the-benchmark-knows";
 
@@ -51,7 +57,7 @@ impl Served {
         output.read_line(&mut line)?;
         let ready_after = started.elapsed();
         // Its later output is read and dropped, because the process would block on a full pipe.
-        std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
+        thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
         let ready: Value = serde_json::from_str(&line).with_context(|| format!("not ready: {line:?}"))?;
         let port = ready["ready"]["api_port"].as_u64().context("no API port")?;
         let address = SocketAddr::from(([127, 0, 0, 1], u16::try_from(port)?));
@@ -60,6 +66,27 @@ impl Served {
 
     pub(super) async fn client(&self) -> anyhow::Result<Client> {
         Client::connect(self.server.address).await
+    }
+
+    /// Waits until it rests: until it has indexed and compressed all that it began with, and given back what that freed.
+    pub(super) fn settle(&self) -> anyhow::Result<()> {
+        let mut before = self.worked()?;
+        loop {
+            thread::sleep(LOOK_EVERY);
+            let now = self.worked()?;
+            if now - before < RESTS_BELOW {
+                return Ok(());
+            }
+            before = now;
+        }
+    }
+
+    /// Returns how long its threads have been running since it started, in hundredths of a second.
+    fn worked(&self) -> anyhow::Result<u64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.server.pid()))?;
+        let (_name, fields) = stat.rsplit_once(')').context("no name")?;
+        let times: Vec<u64> = fields.split_whitespace().skip(11).take(2).map(str::parse).collect::<Result<_, _>>()?;
+        Ok(times.iter().sum())
     }
 
     /// Returns its resident memory in MiB.
