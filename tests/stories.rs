@@ -89,6 +89,8 @@ mod stories {
     mod resign;
     mod respond;
     mod respond_relay;
+    #[cfg(unix)]
+    mod retention;
     mod scripts;
     mod searches;
     mod second_try;

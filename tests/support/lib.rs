@@ -31,12 +31,15 @@ mod seed;
 mod senders;
 mod serve;
 mod skip;
+mod store_clock;
 mod stored;
 mod tls;
 mod wait;
 #[cfg(target_os = "linux")]
 mod web_driver;
 mod wire;
+#[cfg(unix)]
+mod year;
 
 pub use app::App;
 pub use authority::Authority;
@@ -69,9 +72,12 @@ pub use seed::{say, seed};
 pub use senders::signature;
 pub use serve::{Server, serve, serve_on, under};
 pub use skip::{lacking, shared};
+pub use store_clock::turn_store_clock;
 pub use stored::Stored;
 pub use tls::{Secured, secured, secured_from};
 pub use wait::{eventually, within};
 #[cfg(target_os = "linux")]
 pub use web_driver::{WebDriver, descendants};
 pub use wire::{Reply, exchange, parse_reply, post, read_reply, request};
+#[cfg(unix)]
+pub use year::{Week, use_for};

@@ -36,6 +36,17 @@ pub(crate) struct StatsJson {
     started_at: String,
     /// The latest requests that were refused, newest first.
     refused: Vec<RefusedJson>,
+    /// The disk that holds the inbox; null if the system doesn't say how large it is.
+    disk: Option<DiskJson>,
+}
+
+/// A disk, in bytes.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct DiskJson {
+    total: u64,
+    free: u64,
+    /// Whether new events will soon be refused.
+    nearly_full: bool,
 }
 
 /// The number of events of a source.
@@ -103,5 +114,10 @@ pub(crate) async fn stats(State(engine): State<Arc<Engine>>) -> Result<Json<Stat
         delivers: *engine.owns_delivery().borrow(),
         started_at: engine.started_at().to_string(),
         refused: refused.into_iter().map(RefusedJson::from).collect(),
+        disk: engine.inbox().disk().map(|disk| DiskJson {
+            total: disk.total,
+            free: disk.free,
+            nearly_full: disk.is_nearly_full(),
+        }),
     }))
 }

@@ -11,7 +11,6 @@ use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::Timestamp;
 use hookmitt_inbox::{Inbox, Refused};
 use hookmitt_keys::{KeyStore, Network};
-use hookmitt_sqlite::Disk;
 use hookmitt_vault::StoreChoice;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -282,8 +281,7 @@ impl Engine {
     pub fn warnings(&self) -> Vec<String> {
         let (secrets, tunnels) = (self.settings.secrets.unencrypted(), self.tunnels.unencrypted());
         let warnings = Unencrypted { secrets, tunnels }.warning().into_iter();
-        let warnings = warnings.chain(self.settings.secrets.warnings());
-        let warnings = warnings.chain(self.base.inbox.disk().and_then(nearly_full));
+        let warnings = warnings.chain(self.settings.secrets.warnings()).chain(self.keeping.disk_warning());
         let hindrance = self.delivery.hindrance().map(|error| format!("deliveries can't start yet: {error}"));
         warnings.chain(self.base.tasks.warnings()).chain(hindrance).collect()
     }
@@ -392,14 +390,6 @@ impl Engine {
         }
         Ok(())
     }
-}
-
-/// Returns the warning for a disk that is nearly full.
-fn nearly_full(disk: Disk) -> Option<String> {
-    let free = disk.free / 1_000_000;
-    disk.is_nearly_full().then(|| {
-        format!("the disk is nearly full ({free} MB are free): once it is, new events get a 503 until there is room")
-    })
 }
 
 impl Drop for Engine {

@@ -27,6 +27,8 @@ mod finish;
 mod first_key;
 mod fold;
 mod forget;
+#[cfg(test)]
+mod forget_tests;
 mod form;
 mod found_provider;
 mod gaps;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hookmitt_clock::Clock as _;
-use hookmitt_event::{Actor, Deed, EventId, Facts, Keep, Kept, OrderMode, Timestamp};
+use hookmitt_event::{Actor, Deed, EventId, Keep, Kept, OrderMode};
 use rusqlite::Connection;
 
 use crate::{
@@ -11,14 +11,14 @@ use crate::{
     queue_story::Story, samples,
 };
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 fn days(days: u64) -> Option<Keep> {
     Some(Keep::For(DAY * u32::try_from(days).unwrap()))
 }
 
 /// Prunes until there is nothing left to do. Returns how many events went.
-async fn prune(inbox: &Inbox) -> u64 {
+pub(crate) async fn prune(inbox: &Inbox) -> u64 {
     let (mut pruner, mut gone) = (Pruner::new(inbox.clone(), None), 0);
     loop {
         let pruned = acting(Actor::Retention, pruner.step()).await.unwrap();
@@ -33,12 +33,12 @@ async fn is_there(inbox: &Inbox, id: EventId) -> bool {
     inbox.event(id).await.is_ok()
 }
 
-async fn pin(inbox: &Inbox, id: EventId, pinned: bool) {
+pub(crate) async fn pin(inbox: &Inbox, id: EventId, pinned: bool) {
     inbox.mark(id, Marks { pinned: Some(pinned), ..Marks::default() }).await.unwrap();
 }
 
 /// Stores an event and delivers it.
-async fn completed(story: &Story) -> EventId {
+pub(crate) async fn completed(story: &Story) -> EventId {
     let id = story.arrives(None).await;
     let claimed = story.claimed().await.unwrap();
     story.completes(&claimed).await;
@@ -46,7 +46,7 @@ async fn completed(story: &Story) -> EventId {
 }
 
 /// Stores an event whose delivery fails for good.
-async fn failed(story: &Story) -> EventId {
+pub(crate) async fn failed(story: &Story) -> EventId {
     let id = story.arrives(None).await;
     let claimed = story.claimed().await.unwrap();
     let end = Finish::Final(story.attempt(&claimed));
@@ -159,81 +159,6 @@ async fn the_trash_ages_from_when_an_event_was_deleted() {
     assert_eq!(inbox.prunable().await.unwrap().items[0].kept, Kept::Trash);
     assert_eq!((prune(inbox).await, is_there(inbox, gone).await), (1, false));
     assert!(is_there(inbox, pinned).await);
-}
-
-#[tokio::test]
-async fn a_late_repeat_of_what_was_pruned_is_known_and_not_sent_again_for_90_days() {
-    let story = Story::begin(OrderMode::Sequential).await;
-    let inbox = &story.inbox;
-    let [sent, unsent] = [completed(&story).await, failed(&story).await];
-    let tick = async |days: u32| {
-        story.clock.pass(DAY * days);
-        inbox.keep_clock().await.unwrap();
-        prune(inbox).await
-    };
-    assert_eq!((tick(1).await, tick(30).await, tick(58).await), (0, 2, 0));
-    let repeat = story.repeats(sent).await;
-    assert_eq!(inbox.event(repeat).await.unwrap().duplicate_of, Some(sent));
-    assert!(story.claimed().await.is_none(), "it arrived there once");
-    let again = story.repeats(unsent).await;
-    assert_eq!(story.claimed().await.unwrap().delivery.event, again, "this one never did");
-    tick(2).await;
-    let new = story.repeats(sent).await;
-    assert_eq!(inbox.event(new).await.unwrap().duplicate_of, None, "after 90 days it is forgotten");
-}
-
-#[tokio::test]
-async fn a_key_stays_as_long_as_its_event_and_goes_with_it_afterwards() {
-    let story = Story::begin(OrderMode::Sequential).await;
-    let inbox = &story.inbox;
-    let kept = completed(&story).await;
-    pin(inbox, kept, true).await;
-    for _ in 0..10 {
-        story.clock.pass(DAY * 30);
-        inbox.keep_clock().await.unwrap();
-        prune(inbox).await;
-    }
-    assert_eq!(inbox.event(story.repeats(kept).await).await.unwrap().duplicate_of, Some(kept));
-    pin(inbox, kept, false).await;
-    prune(inbox).await;
-    assert_eq!(inbox.event(story.repeats(kept).await).await.unwrap().duplicate_of, None);
-}
-
-#[tokio::test]
-async fn objects_are_known_by_a_hash_and_for_90_days() {
-    let story = Story::begin(OrderMode::Sequential).await;
-    let (inbox, now) = (&story.inbox, story.clock.now());
-    let of = |time: i64| NewEvent {
-        id: EventId::fresh(),
-        facts: Facts {
-            object: Some("order-4711".to_owned()),
-            event_time: Some(Timestamp::from_seconds(time)),
-            ..Facts::default()
-        },
-        key_hash: *EventId::fresh().as_bytes(),
-        ..samples::event(story.source, now)
-    };
-    inbox.store(of(100)).await.unwrap();
-    let claimed = story.claimed().await.unwrap();
-    story.completes(&claimed).await;
-    let stale = async |time| {
-        let id = inbox.store(of(time)).await.unwrap().id;
-        inbox.event(id).await.unwrap().stale
-    };
-    assert!(stale(99).await && !stale(101).await);
-    let db = Connection::open(inbox.path()).unwrap();
-    let raw: bool = db
-        .query_row("SELECT hex(object) LIKE '%' || hex('4711') || '%' FROM object_clock", [], |row| {
-            row.get(0)
-        })
-        .unwrap();
-    assert!(!raw);
-    story.clock.pass(DAY * 1);
-    inbox.keep_clock().await.unwrap();
-    story.clock.pass(DAY * 90);
-    inbox.keep_clock().await.unwrap();
-    prune(inbox).await;
-    assert!(!stale(99).await);
 }
 
 #[tokio::test]

@@ -1657,6 +1657,15 @@ export interface components {
             /** @description Whether this is the device that answers. */
             this: boolean;
         };
+        /** @description A disk, in bytes. */
+        DiskJson: {
+            /** Format: int64 */
+            free: number;
+            /** @description Whether new events will soon be refused. */
+            nearly_full: boolean;
+            /** Format: int64 */
+            total: number;
+        };
         /** @description What to change in a request before it is replayed. By default nothing changes. */
         Edit: {
             /** @description A new body, in base64. */
@@ -3577,6 +3586,7 @@ export interface components {
             };
             /** @description Whether this process delivers. */
             delivers: boolean;
+            disk: components["schemas"]["DiskJson"] | null;
             /** Format: int64 */
             duplicates: number;
             /** Format: int64 */

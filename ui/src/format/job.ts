@@ -13,6 +13,7 @@ interface Words {
 const KINDS: Record<string, Words> = {
   delete: { doing: 'Delete', done: 'deleted', deliveries: 'ended' },
   restore: { doing: 'Restore', done: 'restored', deliveries: 'wait again' },
+  prune: { doing: 'Prune', done: 'deleted for good', deliveries: 'deleted' },
   retry: { doing: 'Retry', done: 'retried', deliveries: 'wait again' },
 };
 
@@ -29,8 +30,9 @@ export const canGoOn = ({ state }: Job): boolean =>
 /** Names what a job does: `Delete`. */
 export const jobName = (job: Job): string => wordsOf(job).doing;
 
-/** Names which events a job is about: its search, or how many were named. */
+/** Names which events a job is about: its search, or how many were named; empty if it is about none in particular. */
 export function jobAbout({ asked }: Job): string {
+  if (asked.q == null && asked.events == null) return '';
   return asked.q ?? counted(asked.events ?? 0, 'event');
 }
 

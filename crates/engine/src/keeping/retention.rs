@@ -73,6 +73,16 @@ impl Keeping {
         Ok(self.base.inbox.set_retention(change).await?)
     }
 
+    /// Returns a warning if the disk is nearly full.
+    pub(crate) fn disk_warning(&self) -> Option<String> {
+        let disk = self.base.inbox.disk().filter(|disk| disk.is_nearly_full())?;
+        let free = disk.free / 1_000_000;
+        Some(format!(
+            "The disk is nearly full: {free} MB are free. Once it is full, new events get a 503. Make room, or set how \
+            long events are kept and how large the inbox may become"
+        ))
+    }
+
     /// Counts what pruning would delete now.
     ///
     /// # Errors
