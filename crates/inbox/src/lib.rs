@@ -56,6 +56,7 @@ mod owner;
 mod packing;
 #[cfg(test)]
 mod packing_tests;
+mod pages;
 mod press;
 mod prunable;
 mod pruner;

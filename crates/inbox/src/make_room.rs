@@ -1,29 +1,14 @@
 //! Keeps the inbox within its size: deletes the oldest events that aren't pinned and wait for nothing.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-use crate::{InboxError, batch::Batch, sweep::Share};
+use crate::{InboxError, batch::Batch, pages::in_use, sweep::Share};
 
 /// How many events are read at a time.
 const CHUNK: usize = 64;
 
 /// Once the limit is reached, this fraction of it is freed, so that not every event that comes makes another one go.
 const PART: u64 = 50;
-
-/// Returns how many bytes of the inbox file are in use, by whatever it holds.
-pub(crate) fn in_use(db: &Connection) -> Result<u64, InboxError> {
-    let pages = number(db, "page_count")?.saturating_sub(number(db, "freelist_count")?);
-    Ok(pages.saturating_mul(number(db, "page_size")?))
-}
-
-/// Returns how many bytes of the inbox file are empty.
-pub(crate) fn empty(db: &Connection) -> Result<u64, InboxError> {
-    Ok(number(db, "freelist_count")?.saturating_mul(number(db, "page_size")?))
-}
-
-fn number(db: &Connection, pragma: &str) -> Result<u64, InboxError> {
-    Ok(db.pragma_query_value(None, pragma, |row| row.get(0))?)
-}
 
 /// Returns how many bytes may be left in use, if there are more than a limit.
 pub(crate) fn goal(in_use: u64, limit: Option<u64>) -> Option<u64> {

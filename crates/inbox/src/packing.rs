@@ -10,7 +10,7 @@ use crate::{
     Dictionary, Inbox, InboxError,
     batch::Batch,
     block,
-    make_room::in_use,
+    pages::in_use,
     press::{Bale, Body, Press, Pressed, Unpacked},
 };
 

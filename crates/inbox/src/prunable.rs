@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use crate::{
     Inbox, InboxError,
-    make_room::in_use,
+    pages::in_use,
     retention::{self, Policy},
     sweep::{Aged, BIN, in_bin, swept},
 };

@@ -14,8 +14,9 @@ use crate::{
     audit::{Subject, record_more},
     batch::Batch,
     forget, job_rows,
-    make_room::{empty, goal, in_use, make_room},
+    make_room::{goal, make_room},
     owner,
+    pages::{empty, in_use},
     retention::{self, Policy},
     sweep::{self, Share},
 };

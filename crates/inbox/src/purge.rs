@@ -4,10 +4,18 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{Inbox, InboxError, batch::Batch, tally::Change};
+use crate::{
+    Inbox, InboxError,
+    batch::Batch,
+    pages::{empty, in_use},
+    tally::Change,
+};
 
 /// How long a commit works on a long list before it leaves the rest to the next one, so that captures needn't wait.
 pub(crate) const TURN: Duration = Duration::from_millis(8);
+
+/// How many empty bytes in the file are left to the next events, at least.
+const MUCH: u64 = 64 * 1024 * 1024;
 
 /// How many attempts and deliveries of an event are deleted by one statement. Answers may be large.
 const ATTEMPTS: usize = 8;
@@ -168,6 +176,19 @@ impl Inbox {
         while self.write(|batch| shrink(batch.db)).await? {}
         self.cut_log().await
     }
+
+    /// Whether so much of the file is empty that it should be given back at once.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn is_wasteful(&self) -> Result<bool, InboxError> {
+        self.readers.read(|db| is_wasteful(db)).await
+    }
+}
+
+/// Whether much of the file is empty.
+fn is_wasteful(db: &Connection) -> Result<bool, InboxError> {
+    Ok(empty(db)? > MUCH.max(in_use(db)? / 4))
 }
 
 /// Takes empty pages off the end of the file. Returns whether there are more.

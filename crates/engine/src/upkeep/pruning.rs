@@ -57,7 +57,8 @@ struct After {
 
 impl After {
     fn new(base: Arc<Base>) -> Self {
-        Self { base, untold: 0, told: Instant::now(), is_untidy: false, tidied: None, is_nearly_full: false }
+        // Whoever delivered before may have been killed between deleting and tidying up.
+        Self { base, untold: 0, told: Instant::now(), is_untidy: true, tidied: None, is_nearly_full: false }
     }
 
     fn gone(&mut self, events: u64) {
@@ -81,7 +82,8 @@ impl After {
         self.tell();
         self.watch_disk();
         let is_time = self.tidied.is_none_or(|tidied| tidied.elapsed() >= GIVE_BACK_EVERY);
-        if self.is_untidy && (is_time || self.is_nearly_full) {
+        let inbox = &self.base.inbox;
+        if self.is_untidy && (is_time || self.is_nearly_full) || inbox.is_wasteful().await? {
             self.is_untidy = !self.base.inbox.give_back().await?;
             self.tidied = Some(Instant::now());
         }

@@ -13,10 +13,11 @@ pub(super) enum Part {
     Text,
     Unindexed,
     Deleted,
+    Beside,
 }
 
 impl Part {
-    pub(super) const ALL: [(Self, &'static str); 8] = [
+    pub(super) const ALL: [(Self, &'static str); 9] = [
         (Self::Start, "start"),
         (Self::Disk, "disk"),
         (Self::Lists, "lists"),
@@ -25,6 +26,7 @@ impl Part {
         (Self::Text, "text"),
         (Self::Unindexed, "unindexed"),
         (Self::Deleted, "deleted"),
+        (Self::Beside, "beside"),
     ];
 
     pub(super) fn named(word: &str) -> Option<Self> {
@@ -41,7 +43,7 @@ impl Part {
 
     /// Whether the part only asks a running server.
     pub(super) fn is_asked_for(self) -> bool {
-        !matches!(self, Self::Start | Self::Disk | Self::Deleted)
+        !matches!(self, Self::Start | Self::Disk | Self::Deleted | Self::Beside)
     }
 }
 

@@ -4,6 +4,7 @@
 //! The inboxes are made once and kept in `target/bench`. ARGS names sizes (`10000`) and parts (`lists`); without them,
 //! all are measured.
 
+mod beside;
 mod client;
 mod deleted;
 mod disk;
@@ -76,6 +77,9 @@ fn measured(runtime: &Runtime, place: &Place, parts: &[Part]) -> anyhow::Result<
             served.largest_resident()?,
             Some(200.0),
         );
+    }
+    if wanted(Part::Beside) {
+        beside::measure(runtime, place, &mut figures)?;
     }
     if wanted(Part::Deleted) {
         deleted::measure(runtime, place, &mut figures)?;

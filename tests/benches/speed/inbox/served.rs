@@ -85,7 +85,8 @@ impl Served {
     fn worked(&self) -> anyhow::Result<u64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.server.pid()))?;
         let (_name, fields) = stat.rsplit_once(')').context("no name")?;
-        let times: Vec<u64> = fields.split_whitespace().skip(11).take(2).map(str::parse).collect::<Result<_, _>>()?;
+        let times: Vec<u64> =
+            fields.split_whitespace().skip(11).take(2).map(str::parse).collect::<Result<_, _>>()?;
         Ok(times.iter().sum())
     }
 

@@ -1,0 +1,172 @@
+//! What captures pay for what goes on beside them: how long answers take at 2,000 a second, compared with the same load
+//! alone, and how large the log gets.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use tokio::runtime::Runtime;
+
+use super::{
+    figure::{Figures, Part},
+    place::Place,
+};
+use crate::{
+    folder::{DataDir, LargestFile, hookmitt, with_source},
+    load::{Answered, Load, send},
+    measured::{CONNECTIONS, SEED},
+    report::{median, mib, percentile},
+    servers::{Server, binary, start_hookmitt},
+    workload::{BODY, Workload},
+};
+
+/// The load, in requests a second, and for how many seconds.
+const PACE: u32 = 2_000;
+const SECONDS: u64 = 8;
+
+/// How many runs there are with the index and as many without, one after the other.
+const PAIRS: usize = 5;
+
+/// What the issue allows, as ratios and in MiB.
+const INDEXING: f64 = 1.2;
+const BESIDE: f64 = 2.0;
+const LOG: f64 = 128.0;
+
+/// The commands that run beside captures.
+const BESIDES: [(&str, &[&str]); 3] = [
+    ("search", &["events", "body./nothing/like/this:1", "--limit", "1"]),
+    ("export", &["export", "--where", "source:shop", "--yes", "-o", "exported"]),
+    ("backup", &["backup", "copy.db", "--force"]),
+];
+
+/// Makes the process that delivers prune: to much less than the smallest inbox takes that is worth measuring.
+const LITTLE: [&str; 3] = ["retention", "--size", "20MB"];
+
+pub(super) fn measure(runtime: &Runtime, place: &Place, figures: &mut Figures) -> anyhow::Result<()> {
+    indexing(runtime, figures)?;
+    let copied = place.copy()?;
+    let mut measured = |name: &str, running: Option<&[&str]>| {
+        let alone = beside(runtime, copied.directory(), None)?.0;
+        if name == "rebuild" {
+            fs::remove_file(copied.directory().join("search.db"))?;
+        } else if name == "prune" {
+            hookmitt(copied.directory(), &LITTLE, "")?;
+        }
+        let (p99, log) = beside(runtime, copied.directory(), running)?;
+        figures.add(Part::Beside, format!("alone before {name}, p99, ms"), alone, None);
+        figures.add(Part::Beside, format!("beside {name}, p99 : alone"), p99 / alone, Some(BESIDE));
+        figures.add(Part::Beside, format!("log beside {name}, MiB"), log, Some(LOG));
+        anyhow::Ok(())
+    };
+    for (name, arguments) in BESIDES {
+        measured(name, Some(arguments))?;
+    }
+    measured("rebuild", None)?;
+    measured("prune", None)
+}
+
+/// Compares captures with and without the index, in fresh inboxes.
+fn indexing(runtime: &Runtime, figures: &mut Figures) -> anyhow::Result<()> {
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for number in 0..PAIRS * 2 {
+        let folder = with_source("indexing")?;
+        let is_without = number % 2 == 1;
+        if is_without {
+            no_index(&folder)?;
+        }
+        let server = start_hookmitt(folder.path())?;
+        let p99 = p99(&loaded(runtime, &server, number as u64)?);
+        if is_without { without.push(p99) } else { with.push(p99) }
+    }
+    let ratio = median(with.clone()) / median(without.clone());
+    figures.add(Part::Beside, "captures at 2,000/s without index, p99, ms", median(without), None);
+    figures.add(Part::Beside, "captures at 2,000/s with index, p99, ms", median(with), None);
+    figures.add(Part::Beside, "with index : without", ratio, Some(INDEXING));
+    Ok(())
+}
+
+/// Sees to it that there can be no index: a folder is where its file would be.
+fn no_index(folder: &DataDir) -> anyhow::Result<()> {
+    let there = folder.path().join("search.db");
+    fs::create_dir(&there)?;
+    Ok(fs::write(there.join("in the way"), "")?)
+}
+
+/// Returns the 99th percentile of captures while a command runs again and again, and the largest log, in MiB.
+fn beside(runtime: &Runtime, data_dir: &Path, arguments: Option<&[&str]>) -> anyhow::Result<(f64, f64)> {
+    let server = start_hookmitt(data_dir)?;
+    let log = LargestFile::watch(data_dir.join("inbox.db-wal"));
+    let running = arguments.map(|arguments| Again::run(data_dir, arguments)).transpose()?;
+    let answered = loaded(runtime, &server, 77)?;
+    drop(running);
+    Ok((p99(&answered), mib(log.stop())))
+}
+
+fn loaded(runtime: &Runtime, server: &Server, seed: u64) -> anyhow::Result<Answered> {
+    let workload = Arc::new(Workload::new(SEED, "/github", BODY));
+    let load =
+        |requests, seed| Load { connections: CONNECTIONS, requests, pace: Some(PACE), kept: true, seed };
+    runtime.block_on(async {
+        send(server.address, &workload, load(u64::from(PACE), SEED + seed * 2)).await?;
+        send(server.address, &workload, load(u64::from(PACE) * SECONDS, SEED + seed * 2 + 1)).await
+    })
+}
+
+fn p99(answered: &Answered) -> f64 {
+    percentile(&answered.waits, 99.0)
+}
+
+/// A command that runs again and again until this is dropped.
+struct Again {
+    stop: Arc<std::sync::atomic::AtomicBool>,
+    runner: Option<thread::JoinHandle<()>>,
+}
+
+impl Again {
+    fn run(data_dir: &Path, arguments: &[&str]) -> anyhow::Result<Self> {
+        let mut running = command(data_dir, arguments)?;
+        let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let (stopped, data_dir) = (Arc::clone(&stop), data_dir.to_owned());
+        let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
+        let runner = thread::spawn(move || {
+            while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
+                if running.try_wait().is_ok_and(|ended| ended.is_some()) {
+                    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+                    let Ok(next) = command(&data_dir, &words) else { return };
+                    running = next;
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+            let _ended_before = running.kill();
+            let _reaped = running.wait();
+        });
+        Ok(Self { stop, runner: Some(runner) })
+    }
+}
+
+impl Drop for Again {
+    fn drop(&mut self) {
+        self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let _joined = self.runner.take().map(thread::JoinHandle::join);
+    }
+}
+
+fn command(data_dir: &Path, arguments: &[&str]) -> anyhow::Result<Child> {
+    let child = Command::new(binary()?)
+        .args(arguments)
+        .arg("--data-dir")
+        .arg(data_dir)
+        .current_dir(data_dir)
+        .env("HOOKMITT_KEYRING", "off")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    child.with_context(|| format!("can't run {arguments:?}"))
+}
