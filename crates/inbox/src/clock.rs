@@ -4,14 +4,14 @@ use hookmitt_clock::Reading;
 use rusqlite::params;
 
 use crate::{
-    Inbox, InboxError, audit,
+    Inbox, InboxError, audit, hours,
     now::{STORE, WALL},
     refusals,
 };
 
 impl Inbox {
     /// Stores the reading of the inbox's clock for the next process that opens the inbox, and removes what has become
-    /// too old for the audit trail or the refusals. The process that delivers does this every half minute, and when it
+    /// too old for the audit trail, the history or the refusals. The process that delivers does this every half minute, and when it
     /// ends.
     ///
     /// # Errors
@@ -23,7 +23,9 @@ impl Inbox {
             let Reading { store, wall } = clock.keep();
             batch.db.prepare_cached(SQL)?.execute(params![STORE, store])?;
             batch.db.prepare_cached(SQL)?.execute(params![WALL, wall])?;
+            batch.arriving.hurries = true;
             audit::prune_old(batch)?;
+            hours::prune(batch)?;
             refusals::prune(batch)
         })
         .await

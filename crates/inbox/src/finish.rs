@@ -4,10 +4,10 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
 use hookmitt_event::{Attempt, DeliveryState, HeaderLines, Silence, TargetId, Timestamp};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    Claimed, Claiming, Inbox, InboxError, Next, batch::Batch, deliveries::is_deleted, now::Now,
+    Claimed, Claiming, Inbox, InboxError, Next, batch::Batch, deliveries::is_deleted, hours::Took,
     reasons::DELETED, target_states::answered,
 };
 
@@ -104,7 +104,7 @@ impl Inbox {
         let (claimed, owner) = (claimed.clone(), self.owner.load(Ordering::Acquire));
         let work = move |batch: &mut Batch<'_>| {
             batch.arriving.bytes += answer as u64;
-            let Some(target) = finish(batch.db, &claimed, &end, batch.now)? else {
+            let Some(target) = finish(batch, &claimed, &end)? else {
                 return Ok(Finished { stored: false, answers_anew: false, next: None });
             };
             let answers_anew =
@@ -122,15 +122,12 @@ impl Inbox {
 }
 
 /// Returns the target of the delivery, or `None` if the claim had ended before.
-fn finish(
-    db: &Connection,
-    claimed: &Claimed,
-    end: &Finish,
-    now: Now,
-) -> Result<Option<TargetId>, InboxError> {
+fn finish(batch: &mut Batch<'_>, claimed: &Claimed, end: &Finish) -> Result<Option<TargetId>, InboxError> {
     const SQL: &str = "UPDATE delivery SET state = ?4, claim = NULL, claimed_at = NULL, due_at = ?5,
         last_error = ?6, ended_at = ?7, attempts = attempts + ?8
-        WHERE event = ?1 AND number = ?2 AND claim = ?3 RETURNING target";
+        WHERE event = ?1 AND number = ?2 AND claim = ?3
+        RETURNING target, (SELECT source FROM event WHERE seq = delivery.event)";
+    let (db, now) = (batch.db, batch.now);
     let (state, due, error, attempt) = match end {
         Finish::Completed(attempt) => (DeliveryState::Completed, None, None, Some(attempt)),
         Finish::Retry(attempt, wait) => {
@@ -161,10 +158,14 @@ fn finish(
         ended,
         attempt.is_some(),
     ];
-    let target = db.prepare_cached(SQL)?.query_row(values, |row| row.get(0)).optional()?;
-    let Some(target) = target.map(TargetId) else { return Ok(None) };
+    batch.arriving.hours.note(db, claimed.seq)?;
+    let read = |row: &Row<'_>| Ok((TargetId(row.get(0)?), row.get(1)?));
+    let Some((target, source)) = db.prepare_cached(SQL)?.query_row(values, read).optional()? else {
+        return Ok(None);
+    };
     if let Some(attempt) = attempt {
         keep(db, claimed, attempt)?;
+        batch.arriving.took.push(Took::delivery(source, attempt.started_at.as_micros(), attempt.duration));
     }
     if state == DeliveryState::Completed {
         set_clock(db, claimed.seq)?;

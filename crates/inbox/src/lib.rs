@@ -30,6 +30,7 @@ mod found_provider;
 mod gaps;
 mod give_up;
 mod glance;
+mod hours;
 mod indexing;
 mod job_rows;
 mod job_steps;
@@ -59,6 +60,8 @@ mod purge_tests;
 mod queue_story;
 #[cfg(test)]
 mod queue_tests;
+#[cfg(test)]
+mod random_story;
 mod reasons;
 #[cfg(test)]
 mod recount;
@@ -104,6 +107,7 @@ pub use finish::{Finish, Finished};
 pub use first_key::{KeyTerms, SingleUse};
 pub use gaps::{Gap, GapPage};
 pub use glance::{EventRef, Listed};
+pub use hours::{By, Group, History, Period, Quantiles, Sums};
 pub use indexing::{ChangeNote, Indexable, Unindexed};
 pub use job_rows::{Job, JobFailure, JobPage, NewJob};
 pub use job_steps::{Act, Step, Stepped, WhyNot};

@@ -52,8 +52,10 @@ fn purge_one(batch: &mut Batch<'_>, seq: i64) -> Result<bool, InboxError> {
         let deliveries: i64 = db.prepare_cached(COUNT)?.query_row([seq], |row| row.get(0))?;
         let change = Change { deliveries: -deliveries, ..Change::no_event(is_duplicate, size) };
         batch.arriving.tally.add(source, verdict, change);
+        batch.arriving.hours.note(db, seq)?;
         leave_queue(db, seq, batch.now.wall)?;
     }
+    batch.arriving.hours.leave(db, seq)?;
     for sql in REST {
         db.prepare_cached(sql)?.execute([seq])?;
     }

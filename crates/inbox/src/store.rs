@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use hookmitt_event::{DedupeKey, EventId, Timestamp, Verdict, Via};
+use hookmitt_event::{DedupeKey, EventId, EventStatus, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    Inbox, InboxError, KeyTerms, NewEvent, Route, Stored,
+    Inbox, InboxError, KeyTerms, NewEvent, PlannedAnswer, Route, Stored,
     audit::record_elsewhere,
     batch::Batch,
     bin::set_deleted,
     first_key::{First, KeyPlace, own_key},
     fold,
     found_provider::settle_provider,
+    hours::{Cell, Counted, Took, hour_of},
     now::Now,
     routing::{is_stale, route, routes},
     rows::{self, BROWSER, CALLBACK, CONFLICT, STALE, causes_json},
@@ -71,6 +72,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     let answer = new.planned.map(|answer| answer.now());
     insert(batch.db, new, &Settled { seq, flags, duplicate_of, answer }, batch.now)?;
     let (mut waiting, deliveries) = route(batch, new, seq, routes)?;
+    count(batch, new, duplicate_of.is_some(), event_status(waiting.len(), deliveries));
     waiting.extend(left);
     note_elsewhere(batch, new, seq)?;
     if duplicate_of.is_some() && !matches!(new.route, Route::Withheld(_)) {
@@ -93,6 +95,26 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
         set_provider,
         answered_after: answer.and_then(|(_, after)| after),
     })
+}
+
+/// Counts a new event in the history.
+fn count(batch: &mut Batch<'_>, new: &NewEvent, is_duplicate: bool, status: EventStatus) {
+    let (source, at, arriving) = (new.source, new.received_at.as_micros(), &mut *batch.arriving);
+    let cell = Cell { hour: hour_of(at), source, via: new.via as i64, verdict: new.verdict as i64, status };
+    let bytes = i64::try_from(new.request.body.len()).unwrap_or(i64::MAX);
+    arriving.hours.count(Counted { cell, is_duplicate, bytes });
+    if let Some(PlannedAnswer::Ours { since, .. }) = new.planned {
+        arriving.took.push(Took::capture(source, at, since));
+    }
+}
+
+/// Returns the status of an event that was just routed.
+fn event_status(waiting: usize, deliveries: u32) -> EventStatus {
+    match (waiting, deliveries) {
+        (_, 0) => EventStatus::Captured,
+        (0, _) => EventStatus::Skipped,
+        _ => EventStatus::Pending,
+    }
 }
 
 /// Notes in the audit trail that an edited event is sent to a URL given once.

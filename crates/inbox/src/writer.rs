@@ -16,11 +16,11 @@ use crate::{
     InboxError,
     acting::actor,
     batch::{Arriving, Batch},
+    hours::Latencies,
     now::{self, Now},
     others,
     routes::Routes,
     schema,
-    tally::Tally,
 };
 
 /// About how many bytes a commit adds to the log beside its events.
@@ -142,9 +142,9 @@ pub(crate) struct Desk {
     routes: Routes,
     /// What the running job has added so far.
     arriving: Arriving,
-    /// About how many bytes the transaction writes: the fixed part, and the jobs of the group that succeeded.
-    bytes: u64,
-    tally: Tally,
+    /// What the jobs of the group that succeeded have added.
+    arrived: Arriving,
+    latencies: Latencies,
     committed: watch::Sender<u64>,
     clock: StoreClock,
     now: Now,
@@ -152,8 +152,9 @@ pub(crate) struct Desk {
 
 impl Desk {
     fn new(committed: watch::Sender<u64>, clock: StoreClock) -> Self {
-        let (routes, arriving, now) = (Routes::default(), Arriving::default(), Now::from(&clock));
-        Self { routes, arriving, bytes: 0, tally: Tally::default(), committed, clock, now }
+        let (routes, now) = (Routes::default(), Now::from(&clock));
+        let (arriving, arrived) = Default::default();
+        Self { routes, arriving, arrived, latencies: Latencies::default(), committed, clock, now }
     }
 
     fn batch<'a>(&'a mut self, db: &'a Connection, by: Option<Actor>) -> Batch<'a> {
@@ -165,15 +166,15 @@ impl State for Desk {
     type Error = InboxError;
 
     fn begin(&mut self, db: &Connection) -> Result<(), InboxError> {
-        (self.arriving, self.bytes, self.tally) = (Arriving::default(), COMMIT, Tally::default());
+        (self.arriving, self.arrived) = Default::default();
+        self.arrived.bytes = COMMIT;
         self.now = Now::from(&self.clock);
         self.routes.refresh(db)
     }
 
     fn keep(&mut self) {
-        let (bytes, tally) = self.arriving.take();
-        self.bytes += bytes;
-        self.tally.merge(tally);
+        let job = self.arriving.take();
+        self.arrived.merge(job);
     }
 
     fn undo(&mut self, _: &Connection) -> Result<(), InboxError> {
@@ -182,12 +183,15 @@ impl State for Desk {
     }
 
     fn end(&mut self, db: &Connection, _: bool) -> Result<(), InboxError> {
-        self.tally.write(db)
+        self.arrived.tally.write(db)?;
+        self.arrived.hours.write(db, self.now)?;
+        self.latencies.write(db, self.now, self.arrived.hurries)
     }
 
     fn committed(&mut self) -> u64 {
+        self.latencies.committed(std::mem::take(&mut self.arrived.took));
         self.committed.send_modify(|count| *count += 1);
-        self.bytes
+        self.arrived.bytes
     }
 
     fn rolled_back(&mut self) {}
