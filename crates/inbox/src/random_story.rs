@@ -92,16 +92,15 @@ impl Story {
         self.inbox.rejudge(vec![rejudged]).await.unwrap();
     }
 
+    async fn claim(&mut self) -> Next {
+        let target = self.targets[self.rng.random_range(0..2)];
+        let claiming = Claiming { target, order: OrderMode::Parallel(9), longest: Duration::ZERO };
+        self.inbox.claim(claiming).await.unwrap()
+    }
+
     async fn deliver(&mut self) {
-        let (target, now) = (self.targets[self.rng.random_range(0..2)], self.moment());
-        let Next::Claimed(claimed) = self
-            .inbox
-            .claim(Claiming { target, order: OrderMode::Parallel(9), longest: Duration::ZERO })
-            .await
-            .unwrap()
-        else {
-            return;
-        };
+        let now = self.moment();
+        let Next::Claimed(claimed) = self.claim().await else { return };
         let attempt = Attempt {
             number: claimed.attempt,
             started_at: now,
@@ -131,7 +130,7 @@ impl Story {
     }
 
     pub(crate) async fn step(&mut self) {
-        let (dice, id) = (self.rng.next_u32() % 20, self.any());
+        let (dice, id) = (self.rng.next_u32() % 24, self.any());
         match (dice, id) {
             (0..=6, _) | (_, None) => self.store().await,
             (7, Some(id)) => drop(self.inbox.set_deleted(id, Some(Timestamp::from_micros(5))).await.unwrap()),
@@ -144,6 +143,18 @@ impl Story {
                 let down = Some((Timestamp::from_micros(1), nobody()));
                 let target = self.targets[self.rng.random_range(0..2)];
                 self.inbox.set_down(target, down.filter(|_| self.now % 2 == 0)).await.unwrap();
+            }
+            (16, _) => {
+                let target = self.targets[self.rng.random_range(0..2)];
+                self.inbox.give_up_waiting(target, "nobody expects it".to_owned()).await.unwrap();
+            }
+            (17, Some(id)) => {
+                let replays = self.inbox.add_replays(id, self.targets.clone()).await.unwrap();
+                self.inbox.stop(&replays).await.unwrap();
+            }
+            (18, _) => {
+                drop(self.claim().await);
+                self.inbox.settle_cut_off(None).await.unwrap();
             }
             _ => self.deliver().await,
         }

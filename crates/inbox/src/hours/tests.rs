@@ -2,6 +2,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -12,8 +16,11 @@ use rusqlite::Connection;
 use super::{
     By, Period, Sums,
     counted::{COUNTED, Cell, Counted, beginning},
+    history::history,
 };
-use crate::{NewEvent, PlannedAnswer, batch::Batch, purge, queue_story, random_story::Story, samples};
+use crate::{
+    NewEvent, PlannedAnswer, batch::Batch, failures, lag, purge, queue_story, random_story::Story, samples,
+};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const YEAR_AND_MORE: Duration = Duration::from_secs(401 * 86_400);
@@ -196,4 +203,68 @@ async fn latencies_of_captures_and_attempts_are_there_when_they_are_asked_for() 
     let delivery = inbox.history(Period::default(), None).await.unwrap().delivery;
     let near = |quantile: Duration, millis: u128| quantile.as_millis().abs_diff(millis) <= 1;
     assert!(near(delivery.p50, 50) && near(delivery.p95, 95) && near(delivery.p99, 99), "{delivery:?}");
+}
+
+/// Makes an inbox whose events were received in a few hours and delivered, but for ten that failed and ten that wait.
+async fn filled(events: u32) -> (queue_story::Story, Connection, Arc<AtomicU64>) {
+    let story = queue_story::Story::begin(OrderMode::Sequential).await;
+    story.arrives(None).await;
+    let fill = move |batch: &mut Batch<'_>| {
+        let mut columns = batch.db.prepare("SELECT name FROM pragma_table_info('event')")?;
+        let names: Vec<String> = columns.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let values = names.iter().map(|name| match name.as_str() {
+            "seq" => "i".to_owned(),
+            "id" => "CAST(printf('%016d', i) AS BLOB)".to_owned(),
+            "received_at" => "received_at - i % 5 * 3600000000".to_owned(),
+            "stored_at" => "stored_at - 3600000000".to_owned(),
+            other => other.to_owned(),
+        });
+        let (names, values) = (names.join(", "), values.collect::<Vec<_>>().join(", "));
+        Ok(batch.db.execute_batch(&format!(
+            "CREATE TEMP TABLE e AS SELECT * FROM event; DELETE FROM event; DELETE FROM delivery;
+            CREATE TEMP TABLE n AS
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {events}) SELECT i FROM n;
+            INSERT INTO event ({names}) SELECT {values} FROM n, e;
+            INSERT INTO delivery (event, number, target, state)
+                SELECT i, 1, 1, iif(i <= 10, 0, iif(i <= 20, 3, 2)) FROM n; {AS_BEFORE}"
+        ))?)
+    };
+    story.inbox.write(fill).await.unwrap();
+    while story.inbox.count_earlier().await.unwrap() {}
+    let mut db = hookmitt_sqlite::reader(&story.inbox.path()).unwrap();
+    let steps = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&steps);
+    let step = move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    db.progress_handler(1, Some(step)).unwrap();
+    (story, db, steps)
+}
+
+#[tokio::test]
+async fn twenty_times_as_many_events_take_no_more_steps_to_count() {
+    let (few, many) = (filled(1_000).await, filled(20_000).await);
+    let steps = |of: &(queue_story::Story, Connection, Arc<AtomicU64>), read: &dyn Fn(&Connection)| {
+        let before = of.2.load(Ordering::Relaxed);
+        read(&of.1);
+        of.2.load(Ordering::Relaxed) - before
+    };
+    let alike = |what: &str, read: &dyn Fn(&Connection)| {
+        let (few, many) = (steps(&few, read), steps(&many, read));
+        assert!(
+            many <= few + 200 && few < 3_000,
+            "{what}: {few} steps, and {many} for twenty times the events"
+        );
+    };
+    let now = few.0.clock.now().as_micros();
+    for by in [None, Some(By::Source), Some(By::Via), Some(By::Verdict), Some(By::Hour)] {
+        alike(&format!("{by:?}"), &|db| drop(history(db, &Period::default(), by).unwrap()));
+    }
+    alike("lag", &|db| assert_eq!(lag::lag(db, now, now).unwrap().deliveries, 10));
+    alike("failures", &|db| {
+        assert_eq!(failures::failures(db, Period::default(), 20).unwrap().len(), 10);
+    });
+    let all = history(&many.1, &Period::default(), None).unwrap().all;
+    assert_eq!(all.all().events, 20_000);
 }
