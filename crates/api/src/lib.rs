@@ -17,6 +17,7 @@ mod fixtures;
 mod gate;
 mod glances;
 mod handshakes;
+mod history;
 mod host;
 mod input;
 mod jobs;

@@ -12,6 +12,7 @@ mod confirmation;
 mod delivery;
 mod engine;
 mod error;
+mod figures;
 mod fixtures;
 mod host_name;
 mod jobs;
@@ -36,11 +37,13 @@ pub use confirmation::{Confirmation, Confirmed};
 pub use delivery::owner;
 pub use engine::{Engine, Resources};
 pub use error::EngineError;
+pub use figures::{Backlogs, Disk};
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
-    AuditFilter, AuditPage, Cleared, Emptied, Entry as AuditEntry, EventRef, Filter, Inbox, InboxError, Job,
-    JobFailure, JobPage, Listed, Page, Refused, SavedSearch, Shown, SourceCount, SourceSettings, Stats,
-    TargetSettings, TrashPage, TrashPlace, Trashed, View, ViewCounts, acting,
+    AuditFilter, AuditPage, By as HistoryBy, Cleared, Emptied, Entry as AuditEntry, EventRef, Failure,
+    Filter, Group, History, Inbox, InboxError, Job, JobFailure, JobPage, Lag, Listed, Page, Period,
+    Quantiles, Refused, SavedSearch, Shown, SourceCount, SourceSettings, Stats, Sums, TargetSettings,
+    TrashPage, TrashPlace, Trashed, View, ViewCounts, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
