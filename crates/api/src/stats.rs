@@ -31,6 +31,7 @@ pub(crate) struct Wanted {
     /// Up to the hour of this time, RFC 3339.
     until: Option<String>,
     /// By what it is broken down.
+    #[param(inline)]
     by: Option<By>,
 }
 

@@ -175,7 +175,8 @@ fn groups(history: &History, by: &str, zone: &TimeZone) -> Vec<String> {
         _ => Plain(name).to_string(),
     };
     let row = |name: &str, group: &Group| {
-        format!("{}  {:>12}  {}", shown::fitted(name, 24), number(group.events), statuses(&group.statuses))
+        let statuses = statuses(&group.statuses);
+        format!("{}  {:>12}  {statuses}", shown::fitted(name, 24), number(group.events)).trim_end().to_owned()
     };
     let head = format!("{}  {:>12}  STATUS", shown::fitted(&by.to_uppercase(), 24), "EVENTS");
     let rows = history.groups.iter().map(|group| row(&name(&group.name), &group.all));
