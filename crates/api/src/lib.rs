@@ -24,6 +24,7 @@ mod jobs;
 mod listen;
 mod live;
 mod marks;
+mod metrics;
 mod open_page;
 mod origin;
 mod private_file;

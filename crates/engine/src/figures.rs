@@ -1,5 +1,7 @@
 //! Figures about the engine's own files and upkeep.
 
+use std::collections::BTreeMap;
+
 use hookmitt_sqlite::{Space, space};
 
 use crate::{Engine, EngineError};
@@ -40,6 +42,11 @@ impl Engine {
     pub async fn disk(&self) -> Disk {
         let Space { file, log, free } = space(&self.base.inbox.path());
         Disk { database: file, log, index: self.search.index_state().await.map(|state| state.bytes), free }
+    }
+
+    /// Returns how many requests this process refused, by code.
+    pub fn refused_since_start(&self) -> BTreeMap<&'static str, u64> {
+        self.capture.refusal_counts()
     }
 
     /// Returns how far the upkeep has come.

@@ -40,14 +40,15 @@ pub use error::EngineError;
 pub use figures::{Backlogs, Disk};
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
-    AuditFilter, AuditPage, By as HistoryBy, Cleared, Emptied, Entry as AuditEntry, EventRef, Failure,
-    Filter, Group, History, Inbox, InboxError, Job, JobFailure, JobPage, Lag, Listed, Page, Period,
-    Quantiles, Refused, SavedSearch, Shown, SourceCount, SourceSettings, Stats, Sums, TargetSettings,
-    TrashPage, TrashPlace, Trashed, View, ViewCounts, acting,
+    AuditFilter, AuditPage, By as HistoryBy, Captured, Cleared, Emptied, Entry as AuditEntry, EventRef,
+    Failure, Filter, Group, History, Inbox, InboxError, Job, JobFailure, JobPage, Lag, Listed, Meter, Page,
+    Period, Quantiles, Refused, SavedSearch, Shown, SourceCount, SourceSettings, Stats, Sums, TargetSettings,
+    Times, TrashPage, TrashPlace, Trashed, View, ViewCounts, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
+pub use host_name::is_near_host;
 pub use jobs::{JobKind, Jobs, Which};
 pub use keeping::{MarkChange, Marking, Trash};
 pub use live::Change;

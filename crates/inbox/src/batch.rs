@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::{
     InboxError,
-    hours::{Changes, Took},
+    hours::{Changes, Happened},
     now::Now,
     routes::Routes,
     tally::Tally,
@@ -36,8 +36,8 @@ pub(crate) struct Arriving {
     pub(crate) tally: Tally,
     /// The job's changes to the history.
     pub(crate) hours: Changes,
-    /// What took time.
-    pub(crate) took: Vec<Took>,
+    /// What a monitor is told of, and how long it took.
+    pub(crate) happened: Happened,
     /// Whether latencies are to be written at once.
     pub(crate) hurries: bool,
 }
@@ -54,7 +54,7 @@ impl Arriving {
         self.bytes += later.bytes;
         self.tally.merge(later.tally);
         self.hours.merge(later.hours);
-        self.took.extend(later.took);
+        self.happened.merge(later.happened);
         self.hurries |= later.hurries;
     }
 

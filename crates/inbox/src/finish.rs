@@ -163,9 +163,14 @@ fn finish(batch: &mut Batch<'_>, claimed: &Claimed, end: &Finish) -> Result<Opti
     let Some((target, source)) = db.prepare_cached(SQL)?.query_row(values, read).optional()? else {
         return Ok(None);
     };
+    batch.arriving.happened.delivered.push(state);
     if let Some(attempt) = attempt {
         keep(db, claimed, attempt)?;
-        batch.arriving.took.push(Took::delivery(source, attempt.started_at.as_micros(), attempt.duration));
+        batch.arriving.happened.took.push(Took::delivery(
+            source,
+            attempt.started_at.as_micros(),
+            attempt.duration,
+        ));
     }
     if state == DeliveryState::Completed {
         set_clock(db, claimed.seq)?;

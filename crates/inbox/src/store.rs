@@ -102,9 +102,10 @@ fn count(batch: &mut Batch<'_>, new: &NewEvent, is_duplicate: bool, status: Even
     let (source, at, arriving) = (new.source, new.received_at.as_micros(), &mut *batch.arriving);
     let cell = Cell { hour: hour_of(at), source, via: new.via as i64, verdict: new.verdict as i64, status };
     let bytes = i64::try_from(new.request.body.len()).unwrap_or(i64::MAX);
+    arriving.happened.captured.push((source, new.via, new.verdict));
     arriving.hours.count(Counted { cell, is_duplicate, bytes });
     if let Some(PlannedAnswer::Ours { since, .. }) = new.planned {
-        arriving.took.push(Took::capture(source, at, since));
+        arriving.happened.took.push(Took::capture(source, at, since));
     }
 }
 

@@ -8,6 +8,7 @@ mod counted;
 mod earlier;
 mod history;
 mod latencies;
+mod meter;
 #[cfg(test)]
 mod tests;
 mod timed;
@@ -16,4 +17,6 @@ pub(crate) use changes::{Changes, prune};
 pub(crate) use counted::{Cell, Counted, hour_of};
 pub use history::{By, Group, History, Period, Quantiles, Sums};
 pub(crate) use latencies::Latencies;
+pub(crate) use meter::Happened;
+pub use meter::{Captured, Meter, Times};
 pub(crate) use timed::Took;
