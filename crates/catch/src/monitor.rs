@@ -47,7 +47,7 @@ async fn answer<B, F: Future<Output = Option<String>>>(
     is_ours: fn(Option<&str>) -> bool,
     tell: impl Fn() -> F,
 ) -> Response<Full<Bytes>> {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = called(request);
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let status = match request.uri().path() {
         _ if !is_ours(host) => StatusCode::FORBIDDEN,
@@ -66,6 +66,16 @@ async fn answer<B, F: Future<Output = Option<String>>>(
     response
 }
 
+/// Returns the one authority that a request names.
+fn called<B>(request: &Request<B>) -> Option<&str> {
+    if let Some(authority) = request.uri().authority() {
+        return Some(authority.as_str());
+    }
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let host = hosts.next().filter(|_| hosts.next().is_none())?;
+    host.to_str().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +91,7 @@ mod tests {
         assert_eq!((told.status(), &told.headers()["content-type"]), (StatusCode::OK, &CONTENT_TYPE));
         for (method, path, host, told, status) in [
             ("GET", "/metrics", "evil.example", Some(""), 403),
+            ("GET", "http://evil.example/metrics", "ours", Some(""), 403),
             ("GET", "/", "ours", Some(""), 404),
             ("GET", "/api/events", "ours", Some(""), 404),
             ("POST", "/metrics", "ours", Some(""), 405),
