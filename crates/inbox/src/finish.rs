@@ -141,12 +141,9 @@ fn finish(batch: &mut Batch<'_>, claimed: &Claimed, end: &Finish) -> Result<Opti
         Finish::Withheld(_) if is_valid(db, claimed.seq)? => (DeliveryState::Pending, None, None, None),
         Finish::Withheld(why) => (DeliveryState::Skipped, None, Some((*why).to_owned()), None),
     };
-    let (state, due, error) = match state {
-        DeliveryState::Pending if is_deleted(db, claimed.seq)? => {
-            (DeliveryState::Skipped, None, Some(DELETED.to_owned()))
-        }
-        _ => (state, due, error),
-    };
+    let is_over = state == DeliveryState::Pending && is_deleted(db, claimed.seq)?;
+    let over = (DeliveryState::Skipped, None, Some(DELETED.to_owned()));
+    let (state, due, error) = if is_over { over } else { (state, due, error) };
     let ended = (state != DeliveryState::Pending).then_some(now.wall);
     let values = params![
         claimed.seq,
@@ -165,12 +162,9 @@ fn finish(batch: &mut Batch<'_>, claimed: &Claimed, end: &Finish) -> Result<Opti
     };
     batch.arriving.happened.delivered.push(state);
     if let Some(attempt) = attempt {
+        let took = Took::delivery(source, attempt.started_at.as_micros(), attempt.duration);
+        batch.arriving.happened.took.push(took);
         keep(db, claimed, attempt)?;
-        batch.arriving.happened.took.push(Took::delivery(
-            source,
-            attempt.started_at.as_micros(),
-            attempt.duration,
-        ));
     }
     if state == DeliveryState::Completed {
         set_clock(db, claimed.seq)?;

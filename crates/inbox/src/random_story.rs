@@ -153,7 +153,7 @@ impl Story {
                 self.inbox.stop(&replays).await.unwrap();
             }
             (18, _) => {
-                drop(self.claim().await);
+                let _cut_off = self.claim().await;
                 self.inbox.settle_cut_off(None).await.unwrap();
             }
             _ => self.deliver().await,

@@ -72,15 +72,12 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     let answer = new.planned.map(|answer| answer.now());
     insert(batch.db, new, &Settled { seq, flags, duplicate_of, answer }, batch.now)?;
     let (mut waiting, deliveries) = route(batch, new, seq, routes)?;
-    count(batch, new, duplicate_of.is_some(), event_status(waiting.len(), deliveries));
+    count(batch, new, duplicate_of.is_some(), (waiting.len(), deliveries));
     waiting.extend(left);
     note_elsewhere(batch, new, seq)?;
     if duplicate_of.is_some() && !matches!(new.route, Route::Withheld(_)) {
         fold::settle(batch.db, seq)?;
     }
-    let length = i64::try_from(new.request.body.len()).unwrap_or(i64::MAX);
-    let change = Change { deliveries: deliveries.into(), ..Change::event(duplicate_of.is_some(), length) };
-    batch.arriving.tally.add(new.source, new.verdict as i64, change);
     let finds = new.provider.as_deref().filter(|_| new.finds_provider);
     let set_provider = settle_provider(batch.db, new.source, finds, new.id)?;
     let turned_away = new.rejects && first.as_ref().is_some_and(|first| first.other_body);
@@ -97,13 +94,17 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     })
 }
 
-/// Counts a new event in the history.
-fn count(batch: &mut Batch<'_>, new: &NewEvent, is_duplicate: bool, status: EventStatus) {
+/// Counts a new event, of whose deliveries some wait, in the totals and in the history.
+fn count(batch: &mut Batch<'_>, new: &NewEvent, is_duplicate: bool, (waiting, deliveries): (usize, u32)) {
     let (source, at, arriving) = (new.source, new.received_at.as_micros(), &mut *batch.arriving);
-    let cell = Cell { hour: hour_of(at), source, via: new.via as i64, verdict: new.verdict as i64, status };
     let bytes = i64::try_from(new.request.body.len()).unwrap_or(i64::MAX);
-    arriving.happened.captured.push((source, new.via, new.verdict));
+    let change = Change { deliveries: deliveries.into(), ..Change::event(is_duplicate, bytes) };
+    arriving.tally.add(source, new.verdict as i64, change);
+    let status = event_status(waiting, deliveries);
+    let (via, verdict) = (new.via as i64, new.verdict as i64);
+    let cell = Cell { hour: hour_of(at), source, via, verdict, status };
     arriving.hours.count(Counted { cell, is_duplicate, bytes });
+    arriving.happened.captured.push((source, new.via, new.verdict));
     if let Some(PlannedAnswer::Ours { since, .. }) = new.planned {
         arriving.happened.took.push(Took::capture(source, at, since));
     }

@@ -12,7 +12,7 @@ use super::{
     latencies::{add_stored, histogram},
     timed::Kind,
 };
-use crate::{Inbox, InboxError, rows};
+use crate::{Inbox, InboxError, batch::Batch, rows};
 
 /// A time, in whole hours. The hours in which its ends lie are part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,7 +136,11 @@ impl Inbox {
     /// Fails if SQLite does.
     pub async fn history(&self, period: Period, by: Option<By>) -> Result<History, InboxError> {
         // Without the last latencies, which wait to be written, the rest is still true.
-        let _written = self.write(|batch| Ok(batch.arriving.hurries = true)).await;
+        let hurry = |batch: &mut Batch<'_>| {
+            batch.arriving.hurries = true;
+            Ok(())
+        };
+        let _written = self.write(hurry).await;
         self.readers.read(move |db| history(db, &period, by)).await
     }
 }
