@@ -153,7 +153,12 @@ impl Story {
                 self.inbox.stop(&replays).await.unwrap();
             }
             (18, _) => {
-                let _cut_off = self.claim().await;
+                if let Next::Claimed(claimed) = self.claim().await
+                    && self.rng.random()
+                {
+                    let (event, at) = (claimed.delivery.event, self.moment());
+                    self.inbox.set_deleted(event, Some(at)).await.unwrap();
+                }
                 self.inbox.settle_cut_off(None).await.unwrap();
             }
             _ => self.deliver().await,
