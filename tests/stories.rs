@@ -96,6 +96,7 @@ mod stories {
     mod second_try;
     mod send;
     mod source_params;
+    mod stats;
     mod syncs;
     mod takeover;
     mod target_states;

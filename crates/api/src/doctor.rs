@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{Engine, TunnelState, TunnelView, WithheldHost};
+use hookmitt_engine::{Backlogs, Engine, TunnelState, TunnelView, WithheldHost};
 use hookmitt_event::{Cause, GapWhy, Slug, Target, TargetKind, TargetState, TunnelKind, counted};
 use serde::Serialize;
 
@@ -48,6 +48,7 @@ pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Che
     for source in engine.sources.all() {
         checks.extend(withheld(&source.slug, engine.withheld_hosts.of(&source.slug).await?));
     }
+    checks.push(search_index(&engine).await?);
     checks.extend(engine.tunnels.all().await?.iter().filter(|tunnel| tunnel.enabled).map(tunnel));
     Ok(Json(Checks { checks }))
 }
@@ -140,6 +141,27 @@ async fn inbox(engine: &Engine) -> Check {
             hint: Some("copy the data directory before you do anything else".to_owned()),
         },
     }
+}
+
+/// Reports how far the search index and the compression are behind. That they are is only information: searches look
+/// through what the index doesn't hold yet.
+async fn search_index(engine: &Engine) -> Result<Check, Problem> {
+    let backlogs = engine.backlogs().await?;
+    let Backlogs { indexed, last, uncompressed } = backlogs;
+    let behind = backlogs.unindexed();
+    let message = match indexed {
+        _ if last == 0 => "there is nothing to search yet".to_owned(),
+        None => format!("there is no search index that can be read: {last} events are looked through"),
+        Some(_) if behind == 0 => "up to date".to_owned(),
+        Some(indexed) => format!("indexing: {indexed} of {last}"),
+    };
+    let compressing = match uncompressed {
+        0 => String::new(),
+        some => format!("; {} to be compressed", counted(some, "event")),
+    };
+    let hint = (behind > 0 && last > 0)
+        .then(|| "`hookmitt serve` goes on with it; searches take longer meanwhile".to_owned());
+    Ok(Check { name: "search index", ok: true, message: message + &compressing, hint })
 }
 
 /// Reports the secrets. The check fails if a secret cannot be read, but passes with a mere warning.

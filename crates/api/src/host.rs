@@ -9,15 +9,15 @@ use std::{
 };
 
 use axum::Router;
-use hookmitt_catch::{Bound, Connections, Limits, accept, bind, catch};
+use hookmitt_catch::{Bound, Connections, Limits, accept, bind, catch, monitor};
 use hookmitt_clock::MachineClock;
-use hookmitt_engine::{Engine, Network, Resources, StoreChoice};
+use hookmitt_engine::{Engine, Network, Resources, StoreChoice, is_near_host};
 use hookmitt_event::Timestamp;
 use tokio_util::task::TaskTracker;
 use zeroize::Zeroizing;
 
 use crate::{
-    Door, Gate, StartError,
+    Door, Gate, StartError, metrics,
     open_page::{self, OpenPage},
     router, server,
     session::Sessions,
@@ -36,6 +36,8 @@ pub struct HostOptions {
     /// The port of the API, on loopback. 0 takes a free port. With `None`, only this process and processes that attach
     /// to it can call the API.
     pub api_port: Option<u16>,
+    /// Where a monitor reads metrics. `None` means nowhere.
+    pub metrics: Option<SocketAddr>,
     /// The pages that browsers get from the API's port without a token: the web UI.
     pub pages: Option<Router>,
     /// The file with the API's token. `None` means `token` in the data directory.
@@ -54,6 +56,7 @@ pub struct Host {
     engine: Arc<Engine>,
     capture: Vec<SocketAddr>,
     api: Vec<SocketAddr>,
+    metrics: Vec<SocketAddr>,
     sessions: Arc<Sessions>,
     tasks: TaskTracker,
 }
@@ -66,6 +69,7 @@ impl Host {
     pub async fn start(options: HostOptions) -> Result<Self, StartError> {
         let capture = bind(options.host.as_deref(), options.port)?;
         let api = options.api_port.map(|port| bind(None, port)).transpose()?;
+        let metrics = options.metrics.map(|at| bind(Some(&at.ip().to_string()), at.port())).transpose()?;
         let network = options.network;
         let resources = match options.secrets {
             Some(secrets) => Resources {
@@ -88,6 +92,7 @@ impl Host {
             capture: capture.addresses(),
             sessions: Arc::new(Sessions::of(addresses.first().copied(), &token)),
             api: addresses,
+            metrics: metrics.as_ref().map(Bound::addresses).unwrap_or_default(),
             tasks: TaskTracker::new(),
         };
         if let Some(hold) = options.hold {
@@ -95,6 +100,9 @@ impl Host {
         }
         host.engine.captures_on(&host.capture);
         host.engine.listens_on(&host.api);
+        if let Some(bound) = metrics {
+            host.tell_on(bound);
+        }
         if let Some(api) = api {
             host.answer_on(api, token, options.pages.unwrap_or_default());
         }
@@ -117,6 +125,13 @@ impl Host {
         let serve =
             move |stream, _| server::serve(stream, server::Caller::Anybody, router.clone(), each.clone());
         self.tasks.spawn(accept(bound.listeners, Connections::default(), stop, serve));
+    }
+
+    /// Tells a monitor how things are.
+    fn tell_on(&self, bound: Bound) {
+        let (engine, stop) = (Arc::clone(&self.engine), self.engine.stopping());
+        let tell = move || metrics::told(Arc::clone(&engine));
+        self.tasks.spawn(monitor(bound, |host| host.is_some_and(is_near_host), tell, stop));
     }
 
     /// Serves other processes on the private socket, as soon as this process is the one that delivers.
@@ -145,6 +160,11 @@ impl Host {
     /// Returns the URLs of the API.
     pub fn api_urls(&self) -> Vec<String> {
         self.api.iter().map(|address| format!("http://{address}")).collect()
+    }
+
+    /// Returns the URLs at which a monitor reads metrics.
+    pub fn metrics_urls(&self) -> Vec<String> {
+        self.metrics.iter().map(|address| format!("http://{address}/metrics")).collect()
     }
 
     /// Returns access to the API for this process.

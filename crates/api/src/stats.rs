@@ -3,14 +3,37 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{Engine, SourceCount, ViewCounts};
+use hookmitt_engine::{Backlogs, Disk, Engine, Period, SourceCount, ViewCounts};
 use hookmitt_event::{TargetId, Verdict};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{Problem, refusals::RefusedJson};
+use crate::{
+    Problem,
+    history::{By, FailureJson, HistoryJson, LagJson},
+    input::Asked,
+    refusals::RefusedJson,
+    trash::moment,
+};
 
 /// How many of the latest refusals the statistics show.
 const REFUSED: usize = 200;
+
+/// How many of the latest failures the statistics show.
+const FAILURES: u32 = 20;
+
+/// Asks for the history, which is left out if nothing is given.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Wanted {
+    /// From the hour of this time on, RFC 3339.
+    since: Option<String>,
+    /// Up to the hour of this time, RFC 3339.
+    until: Option<String>,
+    /// By what it is broken down.
+    #[param(inline)]
+    by: Option<By>,
+}
 
 /// Statistics of the inbox.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -36,17 +59,69 @@ pub(crate) struct StatsJson {
     started_at: String,
     /// The latest requests that were refused, newest first.
     refused: Vec<RefusedJson>,
-    /// The disk that holds the inbox; null if the system doesn't say how large it is.
-    disk: Option<DiskJson>,
+    /// How long events wait to be delivered.
+    lag: LagJson,
+    /// What the data directory takes of its disk.
+    disk: DiskJson,
+    /// How far the upkeep has come that follows the events.
+    upkeep: UpkeepJson,
+    /// What retention will take next; null if that is not known.
+    retention: Option<RetentionJson>,
+    /// The events of the period in numbers, whether they are still there or not; null unless it was asked for.
+    history: Option<HistoryJson>,
+    /// The latest deliveries of the period's events that failed or died; null unless the history was asked for.
+    failures: Option<Vec<FailureJson>>,
 }
 
-/// A disk, in bytes.
+/// What the data directory takes of its disk, in bytes.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct DiskJson {
-    total: u64,
-    free: u64,
+    /// The inbox.
+    database: u64,
+    /// The inbox's log.
+    log: u64,
+    /// The search index; null if there is none that can be read.
+    index: Option<u64>,
+    /// What is free; null if the system doesn't say.
+    free: Option<u64>,
+    /// How large the whole disk is; null if the system doesn't say.
+    total: Option<u64>,
     /// Whether new events will soon be refused.
     nearly_full: bool,
+}
+
+impl From<Disk> for DiskJson {
+    fn from(disk: Disk) -> Self {
+        let Disk { database, log, index, free, total, nearly_full } = disk;
+        Self { database, log, index, free, total, nearly_full }
+    }
+}
+
+/// How far the upkeep has come that follows the events.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct UpkeepJson {
+    /// Up to which sequence number events are in the search index; null if there is none that can be read.
+    indexed: Option<u64>,
+    /// The last sequence number that was given out.
+    last: u64,
+    /// How many events wait to be compressed, at most.
+    uncompressed: u64,
+}
+
+impl From<Backlogs> for UpkeepJson {
+    fn from(backlogs: Backlogs) -> Self {
+        let Backlogs { indexed, last, uncompressed } = backlogs;
+        Self { indexed, last, uncompressed }
+    }
+}
+
+/// What retention will take next.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct RetentionJson {
+    /// The number of events.
+    events: u64,
+    /// The size of their bodies, in bytes.
+    bytes: u64,
 }
 
 /// The number of events of a source.
@@ -93,10 +168,29 @@ impl From<SourceCount> for SourceCountJson {
     }
 }
 
-/// Returns statistics of the inbox.
-#[utoipa::path(get, path = "/api/stats", responses((status = 200, body = StatsJson)))]
-pub(crate) async fn stats(State(engine): State<Arc<Engine>>) -> Result<Json<StatsJson>, Problem> {
+impl Wanted {
+    async fn history(&self, engine: &Engine) -> Result<Option<(HistoryJson, Vec<FailureJson>)>, Problem> {
+        let Self { since, until, by } = self;
+        if since.is_none() && until.is_none() && by.is_none() {
+            return Ok(None);
+        }
+        let period = Period { since: moment(since.as_deref())?, until: moment(until.as_deref())? };
+        let history = engine.inbox().history(period, by.and_then(By::kept)).await?;
+        let failures = engine.inbox().failures(period, FAILURES).await?;
+        let failures = failures.into_iter().map(FailureJson::from).collect();
+        Ok(Some((HistoryJson::new(period, *by, &history), failures)))
+    }
+}
+
+/// Returns statistics of the inbox, and the history of a period if one is asked for.
+#[utoipa::path(get, path = "/api/stats", params(Wanted), responses((status = 200, body = StatsJson), (status = 400, body = Problem)))]
+pub(crate) async fn stats(
+    State(engine): State<Arc<Engine>>,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Json<StatsJson>, Problem> {
+    let (history, failures) = wanted.history(&engine).await?.unzip();
     let stats = engine.inbox().stats().await?;
+    let (lag, disk, backlogs) = (engine.inbox().lag().await?, engine.disk().await, engine.backlogs().await?);
     let refused = engine.latest_refusals(REFUSED).await?;
     Ok(Json(StatsJson {
         events: stats.events,
@@ -114,10 +208,11 @@ pub(crate) async fn stats(State(engine): State<Arc<Engine>>) -> Result<Json<Stat
         delivers: *engine.owns_delivery().borrow(),
         started_at: engine.started_at().to_string(),
         refused: refused.into_iter().map(RefusedJson::from).collect(),
-        disk: engine.inbox().disk().map(|disk| DiskJson {
-            total: disk.total,
-            free: disk.free,
-            nearly_full: disk.is_nearly_full(),
-        }),
+        lag: lag.into(),
+        disk: disk.into(),
+        upkeep: backlogs.into(),
+        retention: None,
+        history,
+        failures,
     }))
 }

@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::verbs::{
     assign, audit, completions, confirm, delete, doctor, events, export, import, jobs, listen, note, pin,
-    prune, relay, replay, retention, retry, secret, send, serve, show, source, tag, target, trash, tunnel,
-    url, verify, wait,
+    prune, relay, replay, retention, retry, secret, send, serve, show, source, stats, tag, target, trash,
+    tunnel, url, verify, wait,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
@@ -88,6 +88,8 @@ pub(crate) enum Verb {
     Relay(Box<relay::Args>),
     /// Print the URLs for your providers' settings
     Url(url::Args),
+    /// Print the inbox in numbers: events by status, failures, lag, latencies, disk
+    Stats(stats::Args),
     /// Check the set-up and suggest fixes
     Doctor(doctor::Args),
     /// Print a completion script for a shell

@@ -150,6 +150,7 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Secret(verb) => verbs::secret::run(&verb, client, screen).await,
         Verb::Target(verb) => verbs::target::run(&verb, client, screen).await,
         Verb::Tunnel(verb) => verbs::tunnel::run(&verb, client, screen).await,
+        Verb::Stats(args) => verbs::stats::run(&args, client, screen).await,
         Verb::Url(args) => verbs::url::run(&args, client, screen).await,
         Verb::Serve(_) | Verb::Listen(_) | Verb::Relay(_) | Verb::Doctor(_) | Verb::Completions(_) => {
             unreachable!("these don't go through the door")

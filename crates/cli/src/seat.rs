@@ -1,6 +1,9 @@
 //! Where `serve` and `listen` work: attached to a running hookmitt, or as a host in this process.
 
-use std::path::{Path, PathBuf};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+};
 
 use hookmitt_api::{Host, HostOptions};
 use hookmitt_event::Plain;
@@ -27,6 +30,9 @@ pub(crate) struct Flags {
     /// The API's port; 0 picks a free one
     #[arg(long, value_name = "PORT", default_value_t = 4401)]
     api_port: u16,
+    /// A private address or port for metrics (Prometheus), such as 9464 or 127.0.0.1:9464
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    metrics: Option<SocketAddr>,
     /// The file with the API's token, created if missing; HOOKMITT_TOKEN wins, and the default is the data directory's
     #[arg(long, value_name = "F")]
     token_file: Option<PathBuf>,
@@ -36,6 +42,12 @@ pub(crate) struct Flags {
     /// Don't open the browser
     #[arg(long)]
     pub(crate) no_open: bool,
+}
+
+/// Reads an address with its port, or a port alone, which means this machine's own address.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.parse().map(|port| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port));
+    port.or_else(|_| text.parse()).map_err(|_| "write a port, or an address like 127.0.0.1:9464".to_owned())
 }
 
 /// The hookmitt that serves: another process, or this one.
@@ -53,6 +65,7 @@ impl Flags {
             host: self.host.clone(),
             port: self.port,
             api_port: Some(self.api_port),
+            metrics: self.metrics,
             pages: Some(hookmitt_web::router()),
             token_file: self.token_file.clone(),
             hold: Some(self.hold.0),
@@ -94,6 +107,9 @@ impl Seat {
         if let Some(url) = host.open_url() {
             line("UI", &url);
         }
+        if !host.metrics_urls().is_empty() {
+            line("metrics", &host.metrics_urls().join("  "));
+        }
         line("data", &data_dir.to_string_lossy());
         for warning in host.warnings() {
             screen.note(format_args!("{} {}", Styled(ODD, "warning:"), Plain(&warning)));
@@ -115,6 +131,7 @@ impl Seat {
             "api_port": port_of(&api),
             "capture": capture,
             "api": api,
+            "metrics": host.metrics_urls(),
             "ui": host.open_url(),
             "data_dir": data_dir.to_string_lossy(),
             "delivers": !host.waits_for_another(),

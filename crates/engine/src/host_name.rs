@@ -38,6 +38,14 @@ pub(crate) fn is_local_name(name: &str) -> bool {
     !name.is_empty() && is_host_name(name) && (ends_local || !name.contains('.'))
 }
 
+/// Whether a Host line names an address or a name that only this machine's network knows, which no web page's server
+/// can take for its own.
+pub fn is_near_host(authority: &str) -> bool {
+    let name = name_of(authority);
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    bare.parse::<std::net::IpAddr>().is_ok() || is_local_name(&name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ mod confirmation;
 mod delivery;
 mod engine;
 mod error;
+mod figures;
 mod fixtures;
 mod host_name;
 mod jobs;
@@ -36,15 +37,18 @@ pub use confirmation::{Confirmation, Confirmed};
 pub use delivery::owner;
 pub use engine::{Engine, Resources};
 pub use error::EngineError;
+pub use figures::{Backlogs, Disk};
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
-    AuditFilter, AuditPage, Cleared, Emptied, Entry as AuditEntry, EventRef, Filter, Inbox, InboxError, Job,
-    JobFailure, JobPage, Listed, Page, Prunable, Refused, SavedSearch, Shown, SourceCount, SourceSettings,
-    Stats, TargetSettings, TrashPage, TrashPlace, Trashed, View, ViewCounts, WouldGo, acting,
+    AuditFilter, AuditPage, By as HistoryBy, Captured, Cleared, Emptied, Entry as AuditEntry, EventRef,
+    Failure, Filter, Group, History, Inbox, InboxError, Job, JobFailure, JobPage, Lag, Listed, Meter, Page,
+    Period, Prunable, Quantiles, Refused, SavedSearch, Shown, SourceCount, SourceSettings, Stats, Sums,
+    TargetSettings, Times, TrashPage, TrashPlace, Trashed, View, ViewCounts, WouldGo, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
+pub use host_name::is_near_host;
 pub use jobs::{JobKind, Jobs, Which};
 pub use keeping::{KeepChange, Keeping, MarkChange, Marking, Trash};
 pub use live::Change;

@@ -29,6 +29,18 @@ impl Via {
     /// Every way in. The inbox stores one as its position here, from 0.
     pub const ALL: [Self; 6] =
         [Self::Direct, Self::Tunnel, Self::BackupSync, Self::Import, Self::Send, Self::Edit];
+
+    /// Returns the name used in JSON and filters.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Tunnel => "tunnel",
+            Self::BackupSync => "backup_sync",
+            Self::Import => "import",
+            Self::Send => "send",
+            Self::Edit => "edit",
+        }
+    }
 }
 
 /// The facts that a provider's catalogue entry (or a generic source's settings) reads out of a request.

@@ -5,7 +5,13 @@ use std::mem;
 use hookmitt_event::Actor;
 use rusqlite::Connection;
 
-use crate::{InboxError, now::Now, routes::Routes, tally::Tally};
+use crate::{
+    InboxError,
+    hours::{Changes, Happened},
+    now::Now,
+    routes::Routes,
+    tally::Tally,
+};
 
 /// A job's working set: the open transaction, what the writer knows, and what the job adds to that.
 pub(crate) struct Batch<'a> {
@@ -28,12 +34,28 @@ pub(crate) struct Arriving {
     pub(crate) bytes: u64,
     /// The job's changes to the running totals.
     pub(crate) tally: Tally,
+    /// The job's changes to the history.
+    pub(crate) hours: Changes,
+    /// What a monitor is told of, and how long it took.
+    pub(crate) happened: Happened,
+    /// Whether latencies are to be written at once.
+    pub(crate) hurries: bool,
 }
 
 impl Arriving {
-    /// Takes what the job added and leaves zero for the next job. The sequence number stays.
-    pub(crate) fn take(&mut self) -> (u64, Tally) {
-        (mem::take(&mut self.bytes), mem::take(&mut self.tally))
+    /// Takes what the job added and leaves nothing for the next job. The sequence number stays.
+    pub(crate) fn take(&mut self) -> Self {
+        let rest = Self { next_seq: self.next_seq, ..Self::default() };
+        mem::replace(self, rest)
+    }
+
+    /// Adds what a later job added.
+    pub(crate) fn merge(&mut self, later: Self) {
+        self.bytes += later.bytes;
+        self.tally.merge(later.tally);
+        self.hours.merge(later.hours);
+        self.happened.merge(later.happened);
+        self.hurries |= later.hurries;
     }
 
     /// Returns the next sequence number and counts it as used.

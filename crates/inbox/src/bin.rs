@@ -56,6 +56,7 @@ pub(crate) fn set_deleted(
         Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get::<_, i64>(5)?))
     });
     let Some((seq, source, verdict, is_duplicate, size, flags)) = moved.optional()? else { return Ok(None) };
+    batch.arriving.hours.note(batch.db, seq)?;
     note_who(batch, seq, at.is_some())?;
     if flags & TAGGED != 0 {
         marks::set_binned(batch.db, seq, at.is_some())?;

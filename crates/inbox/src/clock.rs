@@ -4,14 +4,15 @@ use hookmitt_clock::Reading;
 use rusqlite::params;
 
 use crate::{
-    Inbox, InboxError, audit, forget,
+    Inbox, InboxError, audit, forget, hours,
     now::{STORE, WALL},
     refusals,
 };
 
 impl Inbox {
-    /// Stores the reading of the inbox's clock for the next process that opens the inbox, notes what ages by it, and removes what has become
-    /// too old for the audit trail or the refusals. The process that delivers does this every half minute, and when it
+    /// Stores the reading of the inbox's clock for the next process that opens the inbox, notes what ages by it, and
+    /// removes what has become too old for the audit trail, the history or the refusals. The process that delivers does
+    /// this every half minute, and when it
     /// ends.
     ///
     /// # Errors
@@ -23,8 +24,10 @@ impl Inbox {
             let Reading { store, wall } = clock.keep();
             batch.db.prepare_cached(SQL)?.execute(params![STORE, store])?;
             batch.db.prepare_cached(SQL)?.execute(params![WALL, wall])?;
+            batch.arriving.hurries = true;
             audit::prune_old(batch)?;
             forget::note_passing(batch.db, batch.now)?;
+            hours::prune(batch)?;
             refusals::prune(batch)
         })
         .await

@@ -3,7 +3,9 @@
 use hookmitt_event::{DeliveryState, TargetId};
 use rusqlite::{Connection, Row, params};
 
-use crate::{Inbox, InboxError, TargetSettings, deliveries::is_deleted, now::Now, reasons::DELETED};
+use crate::{
+    Inbox, InboxError, TargetSettings, batch::Batch, deliveries::is_deleted, now::Now, reasons::DELETED,
+};
 
 /// The error text of such an attempt.
 const ERROR: &str = "hookmitt stopped before an answer arrived";
@@ -22,7 +24,7 @@ impl Inbox {
     pub async fn settle_cut_off(&self, target: Option<TargetId>) -> Result<usize, InboxError> {
         let mut settled = 0;
         loop {
-            let some = self.write(move |batch| settle(batch.db, target, batch.now)).await?;
+            let some = self.write(move |batch| settle(batch, target)).await?;
             settled += some;
             if some < AT_ONCE {
                 return Ok(settled);
@@ -39,7 +41,7 @@ struct CutOff {
     settings: Option<String>,
 }
 
-fn settle(db: &Connection, target: Option<TargetId>, now: Now) -> Result<usize, InboxError> {
+fn settle(batch: &mut Batch<'_>, target: Option<TargetId>) -> Result<usize, InboxError> {
     const FIND: &str = "SELECT d.event, d.number, d.attempts, d.claimed_at, t.settings
         FROM delivery d INDEXED BY delivery_claimed LEFT JOIN target t ON t.id = d.target
         WHERE d.state = 1 AND d.target = coalesce(?1, d.target) LIMIT ?2";
@@ -52,10 +54,12 @@ fn settle(db: &Connection, target: Option<TargetId>, now: Now) -> Result<usize, 
             settings: row.get(4)?,
         })
     };
+    let (db, now) = (batch.db, batch.now);
     let mut select = db.prepare_cached(FIND)?;
     let found = select.query_map(params![target.map(|target| target.0), AT_ONCE], read)?;
     let found: Vec<_> = found.collect::<Result<_, _>>()?;
     for one in &found {
+        batch.arriving.hours.note(db, one.event)?;
         settle_one(db, one, now)?;
     }
     Ok(found.len())

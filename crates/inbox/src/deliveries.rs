@@ -51,6 +51,7 @@ impl Inbox {
             if is_deleted(batch.db, seq)? {
                 return Ok(Vec::new());
             }
+            batch.arriving.hours.note(batch.db, seq)?;
             let mut added = Vec::with_capacity(targets.len());
             for target in &targets {
                 let number: u32 = batch.db.prepare_cached(NEXT)?.query_row([seq], |row| row.get(0))?;

@@ -4,10 +4,10 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
 use hookmitt_event::{Attempt, DeliveryState, HeaderLines, Silence, TargetId, Timestamp};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
-    Claimed, Claiming, Inbox, InboxError, Next, batch::Batch, deliveries::is_deleted, now::Now,
+    Claimed, Claiming, Inbox, InboxError, Next, batch::Batch, deliveries::is_deleted, hours::Took,
     reasons::DELETED, routing::object_key, target_states::answered,
 };
 
@@ -104,7 +104,7 @@ impl Inbox {
         let (claimed, owner) = (claimed.clone(), self.owner.load(Ordering::Acquire));
         let work = move |batch: &mut Batch<'_>| {
             batch.arriving.bytes += answer as u64;
-            let Some(target) = finish(batch.db, &claimed, &end, batch.now)? else {
+            let Some(target) = finish(batch, &claimed, &end)? else {
                 return Ok(Finished { stored: false, answers_anew: false, next: None });
             };
             let answers_anew =
@@ -122,15 +122,12 @@ impl Inbox {
 }
 
 /// Returns the target of the delivery, or `None` if the claim had ended before.
-fn finish(
-    db: &Connection,
-    claimed: &Claimed,
-    end: &Finish,
-    now: Now,
-) -> Result<Option<TargetId>, InboxError> {
+fn finish(batch: &mut Batch<'_>, claimed: &Claimed, end: &Finish) -> Result<Option<TargetId>, InboxError> {
     const SQL: &str = "UPDATE delivery SET state = ?4, claim = NULL, claimed_at = NULL, due_at = ?5,
         last_error = ?6, ended_at = ?7, attempts = attempts + ?8
-        WHERE event = ?1 AND number = ?2 AND claim = ?3 RETURNING target";
+        WHERE event = ?1 AND number = ?2 AND claim = ?3
+        RETURNING target, (SELECT source FROM event WHERE seq = delivery.event)";
+    let (db, now) = (batch.db, batch.now);
     let (state, due, error, attempt) = match end {
         Finish::Completed(attempt) => (DeliveryState::Completed, None, None, Some(attempt)),
         Finish::Retry(attempt, wait) => {
@@ -144,12 +141,9 @@ fn finish(
         Finish::Withheld(_) if is_valid(db, claimed.seq)? => (DeliveryState::Pending, None, None, None),
         Finish::Withheld(why) => (DeliveryState::Skipped, None, Some((*why).to_owned()), None),
     };
-    let (state, due, error) = match state {
-        DeliveryState::Pending if is_deleted(db, claimed.seq)? => {
-            (DeliveryState::Skipped, None, Some(DELETED.to_owned()))
-        }
-        _ => (state, due, error),
-    };
+    let is_over = state == DeliveryState::Pending && is_deleted(db, claimed.seq)?;
+    let over = (DeliveryState::Skipped, None, Some(DELETED.to_owned()));
+    let (state, due, error) = if is_over { over } else { (state, due, error) };
     let ended = (state != DeliveryState::Pending).then_some(now.wall);
     let values = params![
         claimed.seq,
@@ -161,9 +155,15 @@ fn finish(
         ended,
         attempt.is_some(),
     ];
-    let target = db.prepare_cached(SQL)?.query_row(values, |row| row.get(0)).optional()?;
-    let Some(target) = target.map(TargetId) else { return Ok(None) };
+    batch.arriving.hours.note(db, claimed.seq)?;
+    let read = |row: &Row<'_>| Ok((TargetId(row.get(0)?), row.get(1)?));
+    let Some((target, source)) = db.prepare_cached(SQL)?.query_row(values, read).optional()? else {
+        return Ok(None);
+    };
+    batch.arriving.happened.delivered.push(state);
     if let Some(attempt) = attempt {
+        let took = Took::delivery(source, attempt.started_at.as_micros(), attempt.duration);
+        batch.arriving.happened.took.push(took);
         keep(db, claimed, attempt)?;
     }
     if state == DeliveryState::Completed {

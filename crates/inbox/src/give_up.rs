@@ -7,7 +7,7 @@ use rusqlite::params;
 use crate::{Inbox, InboxError, batch::Batch};
 
 /// How many deliveries one job ends: few enough to take only some milliseconds.
-const AT_ONCE: usize = 1_000;
+const AT_ONCE: usize = 300;
 
 const REMOVED: &str = "the target was removed";
 
@@ -47,11 +47,22 @@ impl Inbox {
     }
 }
 
-fn end_some(batch: &Batch<'_>, target: TargetId, why: &str, if_removed: bool) -> Result<usize, InboxError> {
+fn end_some(
+    batch: &mut Batch<'_>,
+    target: TargetId,
+    why: &str,
+    if_removed: bool,
+) -> Result<usize, InboxError> {
+    const WAITING: &str = "SELECT DISTINCT event FROM delivery INDEXED BY delivery_waiting
+        WHERE target = ?1 AND state IN (0, 1) AND state = 0 ORDER BY event, number LIMIT ?2";
     const SQL: &str = "UPDATE delivery SET state = 3, last_error = ?2, ended_at = ?3, due_at = NULL
         WHERE (event, number) IN (SELECT event, number FROM delivery INDEXED BY delivery_waiting
             WHERE target = ?1 AND state IN (0, 1) AND state = 0 ORDER BY event, number LIMIT ?4)
         AND NOT (?5 AND EXISTS (SELECT 1 FROM target WHERE id = ?1 AND removed_at IS NULL))";
+    let mut select = batch.db.prepare_cached(WAITING)?;
+    for seq in select.query_map(params![target.0, AT_ONCE], |row| row.get(0))? {
+        batch.arriving.hours.note(batch.db, seq?)?;
+    }
     let values = params![target.0, why, batch.now.wall, AT_ONCE, if_removed];
     Ok(batch.db.prepare_cached(SQL)?.execute(values)?)
 }

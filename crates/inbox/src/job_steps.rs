@@ -166,7 +166,7 @@ impl Act {
 }
 
 fn again(
-    batch: &Batch<'_>,
+    batch: &mut Batch<'_>,
     event: EventId,
     which: Which,
     why: &WhyNot,
@@ -176,7 +176,7 @@ fn again(
         Err(InboxError::UnknownEvent(_)) => return Ok(Err("it is gone".to_owned())),
         found => found?,
     };
-    let again = retry::retry(batch.db, seq, event, which)?;
+    let again = retry::retry(batch, seq, event, which)?;
     if !again.is_empty() {
         return Ok(Ok(Some(again.into_iter().map(|(_, target)| target).collect())));
     }

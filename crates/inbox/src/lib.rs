@@ -22,6 +22,7 @@ mod dictionary;
 mod emptiness_tests;
 mod error;
 mod events;
+mod failures;
 mod filter;
 mod finish;
 mod first_key;
@@ -34,12 +35,14 @@ mod found_provider;
 mod gaps;
 mod give_up;
 mod glance;
+mod hours;
 mod indexing;
 mod job_rows;
 mod job_steps;
 #[cfg(test)]
 mod job_tests;
 mod jobs;
+mod lag;
 mod letters;
 mod list;
 #[cfg(test)]
@@ -69,6 +72,8 @@ mod purge_tests;
 mod queue_story;
 #[cfg(test)]
 mod queue_tests;
+#[cfg(test)]
+mod random_story;
 mod reasons;
 #[cfg(test)]
 mod recount;
@@ -111,14 +116,17 @@ pub use claims::{Claimed, Claiming, Next};
 pub use dictionary::Dictionary;
 pub use error::InboxError;
 pub use events::Shown;
+pub use failures::Failure;
 pub use filter::Filter;
 pub use finish::{Finish, Finished};
 pub use first_key::{KeyTerms, SingleUse};
 pub use gaps::{Gap, GapPage};
 pub use glance::{EventRef, Listed};
+pub use hours::{By, Captured, Group, History, Meter, Period, Quantiles, Sums, Times};
 pub use indexing::{ChangeNote, Indexable, Unindexed};
 pub use job_rows::{Job, JobFailure, JobPage, NewJob};
 pub use job_steps::{Act, Step, Stepped, WhyNot};
+pub use lag::{Lag, Waiting};
 pub use letters::Sequence;
 pub use list::Page;
 pub use marks::{Marks, TagCount};

@@ -8,6 +8,7 @@ use crate::{
     Inbox, InboxError,
     batch::Batch,
     pages::{empty, in_use},
+    rows::GOING,
     tally::Change,
 };
 
@@ -89,6 +90,7 @@ fn purge_one(batch: &mut Batch<'_>, seq: i64, started: Instant) -> Result<Outcom
         "DELETE FROM first_key WHERE seq = ?1 AND seq <= (SELECT value FROM meta WHERE key = 'keys_swept')",
         "DELETE FROM event WHERE seq = ?1",
     ];
+    const GOING_NOW: &str = "UPDATE event SET flags = flags | ?2 WHERE seq = ?1";
     let db = batch.db;
     let found = db.prepare_cached(FIND)?.query_row([seq], |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get::<_, bool>(4)?))
@@ -97,14 +99,17 @@ fn purge_one(batch: &mut Batch<'_>, seq: i64, started: Instant) -> Result<Outcom
         return Ok(Outcome::Stays);
     };
     if !is_binned {
+        batch.arriving.hours.note(db, seq)?;
         leave_queue(db, seq, batch.now.wall)?;
     }
+    batch.arriving.hours.leave(db, seq)?;
     remember(db, seq)?;
     let (deliveries, all) = strip(db, seq, started)?;
     if !is_binned {
         batch.arriving.tally.add(source, verdict, Change { deliveries: -deliveries, ..Change::default() });
     }
     if !all {
+        db.prepare_cached(GOING_NOW)?.execute(params![seq, GOING])?;
         return Ok(Outcome::Begun);
     }
     if !is_binned {

@@ -182,6 +182,7 @@ fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, Inbo
     if place.verdict == valid && rejudged.was as i64 != valid && rejudged.verdict as i64 != valid {
         return Ok(Vec::new()); // another process proved it meanwhile
     }
+    batch.arriving.hours.note(batch.db, place.seq)?;
     recount(batch, &place, Change::no_event)?;
     let causes = causes_json(&rejudged.causes);
     batch.db.prepare_cached(SET)?.execute(params![place.seq, rejudged.verdict as i64, causes])?;
@@ -206,6 +207,7 @@ pub(crate) fn settle_stored(
         "UPDATE delivery SET last_error = ?3 WHERE event = ?1 AND state = 5 AND last_error = ?2";
     let Some(place) = EventRow::find(batch.db, id)? else { return Ok(()) };
     let claim = claim(place.verdict, place.browser);
+    batch.arriving.hours.note(batch.db, place.seq)?;
     recount(batch, &place, Change::no_event)?;
     let first = settle_first(batch.db, id, place.verdict == Verdict::Valid as i64, claim, &place)?;
     if first.is_none() && claim.may_own {

@@ -5,6 +5,7 @@ use rusqlite::{Connection, Row, ToSql, params};
 
 use crate::{
     Inbox, InboxError,
+    batch::Batch,
     deliveries::seq_of,
     fold,
     reasons::{AWAITS, REJECTED, STOPPED},
@@ -20,7 +21,11 @@ impl Inbox {
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn retry(&self, event: EventId) -> Result<Vec<(DeliveryId, TargetId)>, InboxError> {
-        self.write(move |batch| retry(batch.db, seq_of(batch.db, event)?, event, Which::All)).await
+        self.write(move |batch| {
+            let seq = seq_of(batch.db, event)?;
+            retry(batch, seq, event, Which::All)
+        })
+        .await
     }
 
     /// Like [`retry`](Self::retry), for failed and dead deliveries only.
@@ -28,7 +33,11 @@ impl Inbox {
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn retry_failed(&self, event: EventId) -> Result<Vec<(DeliveryId, TargetId)>, InboxError> {
-        self.write(move |batch| retry(batch.db, seq_of(batch.db, event)?, event, Which::Failed)).await
+        self.write(move |batch| {
+            let seq = seq_of(batch.db, event)?;
+            retry(batch, seq, event, Which::Failed)
+        })
+        .await
     }
 
     /// Like [`retry`](Self::retry), for a single delivery. Returns `None` if there was nothing to retry.
@@ -39,7 +48,7 @@ impl Inbox {
         self.write(move |batch| {
             let seq = seq_of(batch.db, id.event)?;
             has(batch.db, seq, id)?;
-            let again = retry(batch.db, seq, id.event, Which::One(id.number))?;
+            let again = retry(batch, seq, id.event, Which::One(id.number))?;
             Ok(again.first().map(|(_, target)| *target))
         })
         .await
@@ -110,7 +119,7 @@ pub(crate) enum Which {
 
 /// Makes those deliveries of an event wait again that can, and returns them with their targets.
 pub(crate) fn retry(
-    db: &Connection,
+    batch: &mut Batch<'_>,
     seq: i64,
     event: EventId,
     which: Which,
@@ -126,6 +135,8 @@ pub(crate) fn retry(
         WHERE event = ?1 AND number = coalesce(?2, number) AND state = 0 AND due_at IS NOT NULL AND ?3
         RETURNING number, target";
     const CLEAR: &str = "DELETE FROM attempt WHERE event = ?1 AND delivery = ?2";
+    let db = batch.db;
+    batch.arriving.hours.note(db, seq)?;
     let collect = |sql, values: &[&dyn ToSql]| -> Result<Vec<(u32, i64)>, InboxError> {
         let mut update = db.prepare_cached(sql)?;
         let found = update.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;

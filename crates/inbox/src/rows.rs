@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hookmitt_clock::StoreClock;
-use hookmitt_event::{Cause, DeliveryState, EventId, HttpVersion, Timestamp, Verdict, Via};
+use hookmitt_event::{Cause, DeliveryState, EventId, EventStatus, HttpVersion, Timestamp, Verdict, Via};
 use rusqlite::{Row, types::Type};
 
 /// Bits of an event's `flags`.
@@ -13,6 +13,8 @@ pub(crate) const STALE: i64 = 4;
 pub(crate) const CALLBACK: i64 = 8;
 pub(crate) const FOLDS: i64 = 16;
 pub(crate) const TAGGED: i64 = 32;
+/// It is deleted in part: what belonged to it was too much for one commit.
+pub(crate) const GOING: i64 = 64;
 
 /// The error for a column whose value no hookmitt of this schema wrote.
 pub(crate) fn corrupt(column: usize, what: &'static str) -> rusqlite::Error {
@@ -58,6 +60,11 @@ pub(crate) fn via(row: &Row<'_>, column: usize) -> rusqlite::Result<Via> {
 pub(crate) fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<DeliveryState> {
     let place: usize = row.get(column)?;
     DeliveryState::ALL.get(place).map(|(state, _)| *state).ok_or_else(|| corrupt(column, "delivery state"))
+}
+
+pub(crate) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<EventStatus> {
+    let place: usize = row.get(column)?;
+    EventStatus::ALL.get(place).map(|(status, _)| *status).ok_or_else(|| corrupt(column, "status"))
 }
 
 pub(crate) fn version(row: &Row<'_>, column: usize) -> rusqlite::Result<HttpVersion> {

@@ -10,7 +10,7 @@ use hookmitt_sqlite::PrepareError;
 use crate::InboxError;
 
 /// The migrations in order. The schema number is the count of migrations that have run.
-const MIGRATIONS: [&str; 22] = [
+const MIGRATIONS: [&str; 23] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
     include_str!("../../../migrations/0003_handshake_answer.sql"),
@@ -33,6 +33,7 @@ const MIGRATIONS: [&str; 22] = [
     include_str!("../../../migrations/0020_keeping.sql"),
     include_str!("../../../migrations/0021_retention.sql"),
     include_str!("../../../migrations/0022_blocks.sql"),
+    include_str!("../../../migrations/0023_hours.sql"),
 ];
 
 /// Creates the data directory (0700) and its inbox (0600) if they are missing, and runs the migrations. Returns the

@@ -41,7 +41,7 @@ impl Inbox {
     }
 }
 
-fn stop(batch: &Batch<'_>, ids: &[DeliveryId]) -> Result<Vec<Stopped>, InboxError> {
+fn stop(batch: &mut Batch<'_>, ids: &[DeliveryId]) -> Result<Vec<Stopped>, InboxError> {
     const SQL: &str = "UPDATE delivery SET state = 5, last_error = ?3, ended_at = ?4, due_at = NULL
         WHERE event = ?1 AND number = ?2 AND (state = 0 OR state = 5 AND last_error = ?5) AND replay
         RETURNING target, attempts > 0";
@@ -52,6 +52,7 @@ fn stop(batch: &Batch<'_>, ids: &[DeliveryId]) -> Result<Vec<Stopped>, InboxErro
             Err(InboxError::UnknownEvent(_)) => continue,
             found => found?,
         };
+        batch.arriving.hours.note(batch.db, seq)?;
         let read = |row: &Row<'_>| {
             Ok(Stopped { delivery: *delivery, target: TargetId(row.get(0)?), tried: row.get(1)? })
         };

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use hookmitt_event::{DedupeKey, EventId, Timestamp, Verdict, Via};
+use hookmitt_event::{DedupeKey, EventId, EventStatus, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    Inbox, InboxError, KeyTerms, NewEvent, Route, Stored,
+    Inbox, InboxError, KeyTerms, NewEvent, PlannedAnswer, Route, Stored,
     audit::record_elsewhere,
     batch::Batch,
     bin::set_deleted,
     first_key::{First, KeyPlace, own_key},
     fold,
     found_provider::settle_provider,
+    hours::{Cell, Counted, Took, hour_of},
     now::Now,
     routing::{is_stale, route, routes},
     rows::{self, BROWSER, CALLBACK, CONFLICT, STALE, causes_json},
@@ -71,14 +72,12 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     let answer = new.planned.map(|answer| answer.now());
     insert(batch.db, new, &Settled { seq, flags, duplicate_of, answer }, batch.now)?;
     let (mut waiting, deliveries) = route(batch, new, seq, routes)?;
+    count(batch, new, duplicate_of.is_some(), (waiting.len(), deliveries));
     waiting.extend(left);
     note_elsewhere(batch, new, seq)?;
     if duplicate_of.is_some() && !matches!(new.route, Route::Withheld(_)) {
         fold::settle(batch.db, seq)?;
     }
-    let length = i64::try_from(new.request.body.len()).unwrap_or(i64::MAX);
-    let change = Change { deliveries: deliveries.into(), ..Change::event(duplicate_of.is_some(), length) };
-    batch.arriving.tally.add(new.source, new.verdict as i64, change);
     let finds = new.provider.as_deref().filter(|_| new.finds_provider);
     let set_provider = settle_provider(batch.db, new.source, finds, new.id)?;
     let turned_away = new.rejects && first.as_ref().is_some_and(|first| first.other_body);
@@ -93,6 +92,31 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
         set_provider,
         answered_after: answer.and_then(|(_, after)| after),
     })
+}
+
+/// Counts a new event, of whose deliveries some wait, in the totals and in the history.
+fn count(batch: &mut Batch<'_>, new: &NewEvent, is_duplicate: bool, (waiting, deliveries): (usize, u32)) {
+    let (source, at, arriving) = (new.source, new.received_at.as_micros(), &mut *batch.arriving);
+    let bytes = i64::try_from(new.request.body.len()).unwrap_or(i64::MAX);
+    let change = Change { deliveries: deliveries.into(), ..Change::event(is_duplicate, bytes) };
+    arriving.tally.add(source, new.verdict as i64, change);
+    let status = event_status(waiting, deliveries);
+    let (via, verdict) = (new.via as i64, new.verdict as i64);
+    let cell = Cell { hour: hour_of(at), source, via, verdict, status };
+    arriving.hours.count(Counted { cell, is_duplicate, bytes });
+    arriving.happened.captured.push((source, new.via, new.verdict));
+    if let Some(PlannedAnswer::Ours { since, .. }) = new.planned {
+        arriving.happened.took.push(Took::capture(source, at, since));
+    }
+}
+
+/// Returns the status of an event that was just routed.
+fn event_status(waiting: usize, deliveries: u32) -> EventStatus {
+    match (waiting, deliveries) {
+        (_, 0) => EventStatus::Captured,
+        (0, _) => EventStatus::Skipped,
+        _ => EventStatus::Pending,
+    }
 }
 
 /// Notes in the audit trail that an edited event is sent to a URL given once.

@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicI64},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicI64},
     time::Duration,
 };
 
@@ -16,11 +16,11 @@ use crate::{
     InboxError,
     acting::actor,
     batch::{Arriving, Batch},
+    hours::{Latencies, Meter},
     now::{self, Now},
     others,
     routes::Routes,
     schema,
-    tally::Tally,
 };
 
 /// About how many bytes a commit adds to the log beside its events.
@@ -38,6 +38,7 @@ pub struct Inbox {
     /// The token that this process stored when it became the one that delivers; 0 if it never did, -1 once it has
     /// stopped.
     pub(crate) owner: Arc<AtomicI64>,
+    meter: Arc<Mutex<Meter>>,
 }
 
 impl Inbox {
@@ -51,13 +52,15 @@ impl Inbox {
         let clock = StoreClock::resume(now::kept(&hookmitt_sqlite::reader(&path)?)?, clock);
         let (committed, commits) = watch::channel(0);
         let open_failed = |why: std::io::Error| InboxError::Open { path: path.clone(), why: why.to_string() };
-        let writer = Writer::open(&path, Desk::new(committed, clock.clone())).map_err(open_failed)?;
+        let meter = Arc::<Mutex<Meter>>::default();
+        let desk = Desk::new(committed, clock.clone(), Arc::clone(&meter));
+        let writer = Writer::open(&path, desk).map_err(open_failed)?;
         writer.leave_no_traces()?;
         let jobs = writer.start("inbox-writer").map_err(open_failed)?;
         let others = others::watch(&path, jobs.ended())?;
         let path: Arc<Path> = path.into();
         let readers = Readers::new(Arc::clone(&path));
-        Ok(Self { jobs, readers, commits, others, path, clock, owner: Arc::default() })
+        Ok(Self { jobs, readers, commits, others, path, clock, owner: Arc::default(), meter })
     }
 
     /// Returns the path of the inbox file.
@@ -73,6 +76,11 @@ impl Inbox {
     /// Returns a number that changes within half a second after a commit of any process, this one included.
     pub fn others(&self) -> watch::Receiver<i64> {
         self.others.clone()
+    }
+
+    /// Returns what this process has counted so far.
+    pub(crate) fn meter(&self) -> Meter {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits for a place in the writer's queue, has the writer run `work`, and returns after the commit.
@@ -142,18 +150,20 @@ pub(crate) struct Desk {
     routes: Routes,
     /// What the running job has added so far.
     arriving: Arriving,
-    /// About how many bytes the transaction writes: the fixed part, and the jobs of the group that succeeded.
-    bytes: u64,
-    tally: Tally,
+    /// What the jobs of the group that succeeded have added.
+    arrived: Arriving,
+    latencies: Latencies,
+    meter: Arc<Mutex<Meter>>,
     committed: watch::Sender<u64>,
     clock: StoreClock,
     now: Now,
 }
 
 impl Desk {
-    fn new(committed: watch::Sender<u64>, clock: StoreClock) -> Self {
-        let (routes, arriving, now) = (Routes::default(), Arriving::default(), Now::from(&clock));
-        Self { routes, arriving, bytes: 0, tally: Tally::default(), committed, clock, now }
+    fn new(committed: watch::Sender<u64>, clock: StoreClock, meter: Arc<Mutex<Meter>>) -> Self {
+        let (routes, now) = (Routes::default(), Now::from(&clock));
+        let (arriving, arrived) = Default::default();
+        Self { routes, arriving, arrived, latencies: Latencies::default(), meter, committed, clock, now }
     }
 
     fn batch<'a>(&'a mut self, db: &'a Connection, by: Option<Actor>) -> Batch<'a> {
@@ -165,15 +175,15 @@ impl State for Desk {
     type Error = InboxError;
 
     fn begin(&mut self, db: &Connection) -> Result<(), InboxError> {
-        (self.arriving, self.bytes, self.tally) = (Arriving::default(), COMMIT, Tally::default());
+        (self.arriving, self.arrived) = Default::default();
+        self.arrived.bytes = COMMIT;
         self.now = Now::from(&self.clock);
         self.routes.refresh(db)
     }
 
     fn keep(&mut self) {
-        let (bytes, tally) = self.arriving.take();
-        self.bytes += bytes;
-        self.tally.merge(tally);
+        let job = self.arriving.take();
+        self.arrived.merge(job);
     }
 
     fn undo(&mut self, _: &Connection) -> Result<(), InboxError> {
@@ -182,12 +192,17 @@ impl State for Desk {
     }
 
     fn end(&mut self, db: &Connection, _: bool) -> Result<(), InboxError> {
-        self.tally.write(db)
+        self.arrived.tally.write(db)?;
+        self.arrived.hours.write(db, self.now)?;
+        self.latencies.write(db, self.now, self.arrived.hurries)
     }
 
     fn committed(&mut self) -> u64 {
+        let happened = std::mem::take(&mut self.arrived.happened);
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner).add(&happened);
+        self.latencies.committed(happened.took);
         self.committed.send_modify(|count| *count += 1);
-        self.bytes
+        self.arrived.bytes
     }
 
     fn rolled_back(&mut self) {}

@@ -2,15 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::Router;
-use hookmitt_catch::{Bound, Connections, Opener, Unencrypted, accept, catch_on};
+use hookmitt_catch::{Bound, Connections, Opener, Unencrypted, catch_on};
 use hookmitt_mailbox::Mailbox;
-use hyper::server::conn::http1;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
-use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
 use crate::{ingress::Door, monitor, options::Options, relay::Relay, tls::Tls};
@@ -45,7 +38,9 @@ pub async fn serve<M: Mailbox>(
     let beside = CancellationToken::new();
     relay.tasks.spawn(keep_house(Arc::clone(&relay), beside.clone()));
     if let Some(bound) = ports.metrics {
-        relay.tasks.spawn(tell(bound, monitor::router(Arc::clone(&relay)), beside.clone()));
+        let telling = Arc::clone(&relay);
+        let tell = move || monitor::told(Arc::clone(&telling));
+        relay.tasks.spawn(hookmitt_catch::monitor(bound, |_| true, tell, beside.clone()));
     }
     match tls {
         Some(tls) => {
@@ -86,16 +81,4 @@ async fn keep_house<M: Mailbox>(relay: Arc<Relay<M>>, stop: CancellationToken) {
             tracing::error!(%error, "expired data could not be deleted");
         }
     }
-}
-
-async fn tell(bound: Bound, router: Router, stop: CancellationToken) {
-    let serve = move |stream: TcpStream, _| {
-        let service = TowerToHyperService::new(router.clone());
-        async move {
-            let mut builder = http1::Builder::new();
-            builder.timer(TokioTimer::new()).keep_alive(false).half_close(true);
-            let _ended_early = builder.serve_connection(TokioIo::new(stream), service).await;
-        }
-    };
-    accept(bound.listeners, Connections { most: 16, grace: Duration::ZERO }, stop, serve).await;
 }

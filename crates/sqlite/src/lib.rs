@@ -17,6 +17,6 @@ pub use file::{LOG_LIMIT, PrepareError, durable, prepare, reader, take};
 pub use job::{Job, Jobs, task};
 pub use readers::{Closed, Readers};
 pub use refusal::{Refusal, refusal};
-pub use room::Disk;
+pub use room::{Disk, Space, space};
 pub use state::{State, Unwritten, Upkeep};
 pub use writer::Writer;

@@ -64,6 +64,23 @@ impl Room {
     }
 }
 
+/// What a store takes of its disk, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// The file.
+    pub file: u64,
+    /// The file's log.
+    pub log: u64,
+    /// The disk itself; `None` if the system doesn't say.
+    pub disk: Option<Disk>,
+}
+
+/// Returns what a store's file and log take of their disk.
+pub fn space(file: &Path) -> Space {
+    let size = fs::metadata(file).map_or(0, |file| file.len());
+    Space { file: size, log: Room::of(file).log(), disk: Disk::of(file) }
+}
+
 /// Returns the size of a file's empty pages, in bytes.
 fn empty(db: &Connection) -> u64 {
     let number = |pragma| db.pragma_query_value(None, pragma, |row| row.get::<_, u64>(0));

@@ -866,7 +866,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Returns statistics of the inbox. */
+        /** Returns statistics of the inbox, and the history of a period if one is asked for. */
         get: operations["stats"];
         put?: never;
         post?: never;
@@ -1657,14 +1657,35 @@ export interface components {
             /** @description Whether this is the device that answers. */
             this: boolean;
         };
-        /** @description A disk, in bytes. */
+        /** @description What the data directory takes of its disk, in bytes. */
         DiskJson: {
-            /** Format: int64 */
-            free: number;
+            /**
+             * Format: int64
+             * @description The inbox.
+             */
+            database: number;
+            /**
+             * Format: int64
+             * @description What is free; null if the system doesn't say.
+             */
+            free: number | null;
+            /**
+             * Format: int64
+             * @description The search index; null if there is none that can be read.
+             */
+            index: number | null;
+            /**
+             * Format: int64
+             * @description The inbox's log.
+             */
+            log: number;
             /** @description Whether new events will soon be refused. */
             nearly_full: boolean;
-            /** Format: int64 */
-            total: number;
+            /**
+             * Format: int64
+             * @description How large the whole disk is; null if the system doesn't say.
+             */
+            total: number | null;
         };
         /** @description What to change in a request before it is replayed. By default nothing changes. */
         Edit: {
@@ -1929,6 +1950,30 @@ export interface components {
              */
             signed_anew: string | null;
         };
+        /** @description A delivery that failed or died. */
+        FailureJson: {
+            /**
+             * Format: int32
+             * @description How many attempts were made.
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When it ended, RFC 3339.
+             */
+            ended_at: string | null;
+            /** Format: uuid */
+            event_id: string;
+            last_error: string | null;
+            /** Format: int64 */
+            seq: number;
+            source: string;
+            /** @description `failed` or `dead_letter`. */
+            status: string;
+            target: string;
+            target_id: components["schemas"]["TargetId"];
+            type: string | null;
+        };
         /** @description Why a text is no search. */
         FaultJson: {
             end: number;
@@ -2110,6 +2155,28 @@ export interface components {
              */
             stay: number;
         };
+        /** @description What is counted of events. */
+        GroupJson: {
+            /**
+             * Format: int64
+             * @description The size of their bodies, in bytes.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description How many of them were duplicates.
+             */
+            duplicates: number;
+            /**
+             * Format: int64
+             * @description The number of events.
+             */
+            events: number;
+            /** @description The number of events with each status; what is being sent counts as `pending`. */
+            statuses: {
+                [key: string]: number;
+            };
+        };
         /** @description The answer to a set-up request, without its header lines because they may contain a secret. */
         HandshakeAnswer: {
             /** @description The body. */
@@ -2135,6 +2202,29 @@ export interface components {
             ok: boolean;
             /** @description The version of hookmitt. */
             version: string;
+        };
+        /** @description The events of a period in numbers. They stay the same when events are deleted. */
+        HistoryJson: components["schemas"]["GroupJson"] & {
+            /** @description How long it took to store a request, from when all of it was there. */
+            capture: components["schemas"]["LatencyJson"];
+            /** @description How long attempts at deliveries took. */
+            delivery: components["schemas"]["LatencyJson"];
+            /**
+             * Format: int64
+             * @description How many duplicates were not sent.
+             */
+            duplicates_skipped: number;
+            /** @description The same events, broken down as asked. */
+            groups: components["schemas"]["NamedGroupJson"][];
+            /** @description The beginning of the first hour that counts, RFC 3339; null: of the first hour that is kept. */
+            since?: string | null;
+            /**
+             * Format: int64
+             * @description How many events of an earlier version are not counted yet, at most.
+             */
+            uncounted: number;
+            /** @description The end of the last hour that counts, RFC 3339; null: now. */
+            until?: string | null;
         };
         /**
          * @description The HTTP versions that a captured request may have.
@@ -2973,6 +3063,48 @@ export interface components {
          * @enum {string}
          */
         Kept: "captured" | "completed" | "skipped" | "failed" | "dead_letter" | "trash";
+        /** @description How long events wait to be delivered. */
+        LagJson: {
+            /**
+             * Format: int64
+             * @description How many deliveries wait or are being tried.
+             */
+            deliveries?: number;
+            oldest: components["schemas"]["WaitingJson"] | null;
+            /**
+             * Format: int64
+             * @description How many of them are of events that have waited for more than 30 minutes.
+             */
+            over_30_minutes: number;
+        };
+        /** @description How long something took, in milliseconds; exact to one part in a hundred. */
+        LatencyJson: {
+            /**
+             * Format: int64
+             * @description How often it was timed.
+             */
+            count: number;
+            /**
+             * Format: double
+             * @description The longest time.
+             */
+            longest_ms: number;
+            /**
+             * Format: double
+             * @description Half of the times were at most that long.
+             */
+            p50_ms: number;
+            /**
+             * Format: double
+             * @description 95 % of the times were at most that long.
+             */
+            p95_ms: number;
+            /**
+             * Format: double
+             * @description 99 % of the times were at most that long.
+             */
+            p99_ms: number;
+        };
         /** @description What to listen for. */
         Listen: {
             /** @description Whether the source is created if it does not exist, whatever its name. */
@@ -3044,6 +3176,11 @@ export interface components {
             deliveries?: number;
             /** Format: uuid */
             event_id: string;
+        };
+        /** @description What is counted of the events of a group. */
+        NamedGroupJson: components["schemas"]["GroupJson"] & {
+            /** @description The source's slug, the way in, the verdict, the status, when the hour begins (RFC 3339), or the date. */
+            name: string;
         };
         /** @description A search to save. */
         NewSearch: {
@@ -3363,6 +3500,19 @@ export interface components {
             /** @description What is done when the disk is nearly full. */
             when_full: components["schemas"]["WhenFull"];
         };
+        /** @description What retention will take next. */
+        RetentionJson: {
+            /**
+             * Format: int64
+             * @description The size of their bodies, in bytes.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description The number of events.
+             */
+            events: number;
+        };
         /** @description What came of a retry of several events. */
         Retried: {
             /** @description The deliveries that are tried again. */
@@ -3586,19 +3736,28 @@ export interface components {
             };
             /** @description Whether this process delivers. */
             delivers: boolean;
-            disk: components["schemas"]["DiskJson"] | null;
+            /** @description What the data directory takes of its disk. */
+            disk: components["schemas"]["DiskJson"];
             /** Format: int64 */
             duplicates: number;
             /** Format: int64 */
             events: number;
+            /** @description The latest deliveries of the period's events that failed or died; null unless the history was asked for. */
+            failures: components["schemas"]["FailureJson"][] | null;
+            history: components["schemas"]["HistoryJson"] | null;
+            /** @description How long events wait to be delivered. */
+            lag: components["schemas"]["LagJson"];
             /** @description The latest requests that were refused, newest first. */
             refused: components["schemas"]["RefusedJson"][];
+            retention: components["schemas"]["RetentionJson"] | null;
             /** @description The number of events of each source, sorted by name. A removed source is listed as long as it has events. */
             sources: components["schemas"]["SourceCountJson"][];
             /** @description When this process started. */
             started_at: string;
             /** @description The targets that have pending or running deliveries. */
             targets: components["schemas"]["TargetCountJson"][];
+            /** @description How far the upkeep has come that follows the events. */
+            upkeep: components["schemas"]["UpkeepJson"];
             /** @description The number of events with each verdict. */
             verdicts: {
                 [key: string]: number;
@@ -3895,6 +4054,24 @@ export interface components {
             /** Format: int64 */
             seq: number;
         };
+        /** @description How far the upkeep has come that follows the events. */
+        UpkeepJson: {
+            /**
+             * Format: int64
+             * @description Up to which sequence number events are in the search index; null if there is none that can be read.
+             */
+            indexed: number | null;
+            /**
+             * Format: int64
+             * @description The last sequence number that was given out.
+             */
+            last: number;
+            /**
+             * Format: int64
+             * @description How many events wait to be compressed, at most.
+             */
+            uncompressed: number;
+        };
         /** @description The URLs to which providers post. */
         Urls: {
             /** @description The URLs of the capture port, one for each address. Empty if this process has no capture port. */
@@ -3958,6 +4135,23 @@ export interface components {
              * @description Events with a delivery that is held up because its target is paused or down.
              */
             waiting: number;
+        };
+        /** @description An event that waits. */
+        WaitingJson: {
+            /** Format: uuid */
+            event_id: string;
+            /**
+             * Format: date-time
+             * @description When it was received, RFC 3339.
+             */
+            received_at: string;
+            /**
+             * Format: int64
+             * @description For how many seconds it has waited.
+             */
+            seconds: number;
+            /** Format: int64 */
+            seq: number;
         };
         /**
          * @description What is done when the disk is nearly full.
@@ -6058,7 +6252,14 @@ export interface operations {
     };
     stats: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From the hour of this time on, RFC 3339. */
+                since?: string;
+                /** @description Up to the hour of this time, RFC 3339. */
+                until?: string;
+                /** @description By what it is broken down. */
+                by?: "source" | "via" | "verdict" | "status" | "hour" | "day";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6071,6 +6272,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatsJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };

@@ -31,6 +31,7 @@ pub(crate) mod show;
 pub(crate) mod source;
 pub(crate) mod source_answer;
 pub(crate) mod source_settings;
+pub(crate) mod stats;
 mod strict_order;
 pub(crate) mod tag;
 pub(crate) mod target;

@@ -2,6 +2,7 @@
 //! stored, followed up (announced, explained, delivered) and answered.
 
 use std::{
+    collections::BTreeMap,
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
@@ -240,6 +241,11 @@ impl Capture {
     /// Returns the refused requests that are not stored yet, newest first.
     pub(crate) fn unwritten_refusals(&self) -> Vec<Refused> {
         self.refusals.unwritten()
+    }
+
+    /// Returns how many requests were refused since the start, by code.
+    pub(crate) fn refusal_counts(&self) -> BTreeMap<&'static str, u64> {
+        self.refusals.counts()
     }
 
     /// Stores refused requests in the background.

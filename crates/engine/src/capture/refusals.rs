@@ -1,6 +1,7 @@
 //! Requests that were refused: logged and announced at once, and written together, once a second at most.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -27,14 +28,17 @@ pub(crate) struct Refusals {
     base: Arc<Base>,
     unwritten: Arc<Mutex<Vec<Refused>>>,
     came: Arc<Notify>,
+    /// How many there were, by code.
+    counts: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 impl Refusals {
     pub(crate) fn new(base: Arc<Base>) -> Self {
-        Self { base, unwritten: Arc::default(), came: Arc::default() }
+        Self { base, unwritten: Arc::default(), came: Arc::default(), counts: Mutex::default() }
     }
 
     pub(crate) fn note(&self, refusal: Refusal) {
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(refusal.code).or_default() += 1;
         let refused = known_of(refusal);
         tracing::warn!(
             target: REFUSED,
@@ -47,6 +51,11 @@ impl Refusals {
         self.base.announce(Change::Refused(Box::new(refused.clone())));
         add(&mut self.unwritten.lock().unwrap_or_else(PoisonError::into_inner), refused);
         self.came.notify_one();
+    }
+
+    /// Returns how many there were since the start, by code.
+    pub(crate) fn counts(&self) -> BTreeMap<&'static str, u64> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns those that are not written yet, newest first.

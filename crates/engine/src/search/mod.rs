@@ -10,6 +10,7 @@ mod words;
 use std::{collections::HashSet, sync::Arc};
 
 use hookmitt_inbox::Filter;
+use hookmitt_index::State;
 
 use crate::{EngineError, base::Base};
 
@@ -26,6 +27,11 @@ pub struct Search {
 impl Search {
     pub(crate) const fn new(base: Arc<Base>, index: Arc<IndexSlot>) -> Self {
         Self { base, index }
+    }
+
+    /// Returns how much the index holds; `None` if it can't be read.
+    pub(crate) async fn index_state(&self) -> Option<State> {
+        self.index.get().state().await.ok()
     }
 
     /// Returns those of these numbers whose events are in a list now.

@@ -1,6 +1,7 @@
 //! Upkeep of the inbox: chores of the process that delivers. Each is a loop of small steps, every one of which is complete
 //! in itself, so that whoever delivers next can go on.
 
+mod counting;
 mod dictionaries;
 mod indexing;
 mod packing;
@@ -18,6 +19,10 @@ use crate::{base::Base, search::IndexSlot};
 /// Begins the chores, each of which waits until this process delivers.
 pub(crate) fn begin(base: &Arc<Base>, index: &Arc<IndexSlot>, owner: &watch::Receiver<bool>) {
     let inbox = base.inbox.clone();
+    chore("counting earlier events", base, owner, {
+        let inbox = inbox.clone();
+        move || counting::count(inbox.clone())
+    });
     chore("compressing events", base, owner, move || packing::pack(inbox.clone()));
     let kept = Arc::clone(base);
     chore("pruning events", base, owner, move || pruning::prune(Arc::clone(&kept)));

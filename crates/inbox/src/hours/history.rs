@@ -1,0 +1,206 @@
+//! Reads the history.
+
+use std::{ops::Range, time::Duration};
+
+use hdrhistogram::Histogram;
+use hookmitt_event::{EventStatus, Timestamp, Verdict, Via};
+use rusqlite::{Connection, Row, params};
+
+use super::{
+    counted::{beginning, hour_of},
+    earlier::uncounted,
+    latencies::{add_stored, histogram},
+    timed::Kind,
+};
+use crate::{Inbox, InboxError, batch::Batch, rows};
+
+/// A time, in whole hours. The hours in which its ends lie are part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Period {
+    /// Its beginning; `None` stands for the first hour that is kept.
+    pub since: Option<Timestamp>,
+    /// Its end; `None` stands for the present.
+    pub until: Option<Timestamp>,
+}
+
+impl Period {
+    fn hours(self) -> Range<i64> {
+        let first = self.since.map_or(i64::MIN, |since| hour_of(since.as_micros()));
+        let end = self.until.map_or(i64::MAX, |until| hour_of(until.as_micros() - 1) + 1);
+        first..end
+    }
+
+    /// Returns the period with its ends moved to the full hours.
+    #[must_use]
+    pub fn in_hours(self) -> Self {
+        let Range { start, end } = self.hours();
+        let moment = |hour| Timestamp::from_micros(beginning(hour));
+        Self { since: self.since.map(|_| moment(start)), until: self.until.map(|_| moment(end)) }
+    }
+}
+
+/// By what the history is broken down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// By the name of the source.
+    Source,
+    /// By how events came in.
+    Via,
+    /// By verdict.
+    Verdict,
+    /// By the hour in which events were received.
+    Hour,
+}
+
+/// What is counted of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// How many there were.
+    pub events: u64,
+    /// How many of them were duplicates.
+    pub duplicates: u64,
+    /// The size of their bodies, in bytes.
+    pub bytes: u64,
+}
+
+/// The events of a group by their statuses. What is being sent counts as pending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// What the group has in common: a source's name, the name of a way in or of a verdict, or when an hour begins.
+    pub name: String,
+    /// The statuses that occur, each with its sums.
+    pub statuses: Vec<(EventStatus, Sums)>,
+}
+
+impl Group {
+    /// Returns the sums over all statuses.
+    pub fn all(&self) -> Sums {
+        self.statuses.iter().fold(Sums::default(), |all, (_, sums)| all.plus(*sums))
+    }
+}
+
+impl Sums {
+    /// Returns the sums of both.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            events: self.events + other.events,
+            duplicates: self.duplicates + other.duplicates,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}
+
+/// How long something took. Times are exact to one part in a hundred.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quantiles {
+    /// How often it was timed.
+    pub count: u64,
+    /// Half of the times were at most that long.
+    pub p50: Duration,
+    /// 95 % of the times were at most that long.
+    pub p95: Duration,
+    /// 99 % of the times were at most that long.
+    pub p99: Duration,
+    /// The longest time.
+    pub longest: Duration,
+}
+
+impl Quantiles {
+    fn of(counts: &Histogram<u64>) -> Self {
+        let at = |quantile| Duration::from_micros(counts.value_at_quantile(quantile));
+        let longest = Duration::from_micros(counts.max());
+        Self { count: counts.len(), p50: at(0.5), p95: at(0.95), p99: at(0.99), longest }
+    }
+}
+
+/// The inbox's history in a period.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// All events by their statuses. The group has no name.
+    pub all: Group,
+    /// The same events, broken down as asked; in the order of their names, and empty if not asked.
+    pub groups: Vec<Group>,
+    /// How long it took to store a request, from when all of it was there.
+    pub capture: Quantiles,
+    /// How long attempts took.
+    pub delivery: Quantiles,
+    /// How many events of earlier versions are not counted yet, at most.
+    pub uncounted: u64,
+}
+
+impl Inbox {
+    /// Returns the history. What it costs depends on the hours of the period and not on their events.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn history(&self, period: Period, by: Option<By>) -> Result<History, InboxError> {
+        // Without the last latencies, which wait to be written, the rest is still true.
+        let hurry = |batch: &mut Batch<'_>| {
+            batch.arriving.hurries = true;
+            Ok(())
+        };
+        let _written = self.write(hurry).await;
+        self.readers.read(move |db| history(db, &period, by)).await
+    }
+}
+
+pub(crate) fn history(db: &Connection, period: &Period, by: Option<By>) -> Result<History, InboxError> {
+    let hours = period.hours();
+    Ok(History {
+        all: groups(db, &hours, None)?.pop().unwrap_or_default(),
+        groups: by.map(|by| groups(db, &hours, Some(by))).transpose()?.unwrap_or_default(),
+        capture: quantiles(db, &hours, Kind::Capture)?,
+        delivery: quantiles(db, &hours, Kind::Delivery)?,
+        uncounted: u64::try_from(uncounted(db)?).unwrap_or_default(),
+    })
+}
+
+fn groups(db: &Connection, hours: &Range<i64>, by: Option<By>) -> Result<Vec<Group>, InboxError> {
+    let key = match by {
+        None => "''",
+        Some(By::Source) => "(SELECT slug FROM source WHERE id = h.source)",
+        Some(By::Via) => "via",
+        Some(By::Verdict) => "verdict",
+        Some(By::Hour) => "hour",
+    };
+    let sql = format!(
+        "SELECT {key}, status, sum(events), sum(duplicates), sum(bytes) FROM hourly h
+        WHERE hour >= ?1 AND hour < ?2 AND events > 0 GROUP BY 1, 2 ORDER BY 1, 2"
+    );
+    let mut select = db.prepare_cached(&sql)?;
+    let mut found = select.query(params![hours.start, hours.end])?;
+    let mut groups: Vec<Group> = Vec::new();
+    while let Some(row) = found.next()? {
+        let name = name(row, by)?;
+        let sums = Sums { events: row.get(2)?, duplicates: row.get(3)?, bytes: row.get(4)? };
+        let status = (rows::status(row, 1)?, sums);
+        match groups.last_mut().filter(|group| group.name == name) {
+            Some(group) => group.statuses.push(status),
+            None => groups.push(Group { name, statuses: vec![status] }),
+        }
+    }
+    Ok(groups)
+}
+
+/// Returns the name of a row's group.
+fn name(row: &Row<'_>, by: Option<By>) -> rusqlite::Result<String> {
+    Ok(match by {
+        None => String::new(),
+        Some(By::Source) => row.get::<_, Option<String>>(0)?.unwrap_or_default(),
+        Some(By::Via) => Via::as_str(rows::via(row, 0)?).to_owned(),
+        Some(By::Verdict) => Verdict::to_string(&rows::verdict(row, 0)?),
+        Some(By::Hour) => Timestamp::from_micros(beginning(row.get(0)?)).to_string(),
+    })
+}
+
+fn quantiles(db: &Connection, hours: &Range<i64>, kind: Kind) -> Result<Quantiles, InboxError> {
+    const SQL: &str = "SELECT counts FROM latency WHERE hour >= ?1 AND hour < ?2 AND kind = ?3";
+    let mut counts = histogram();
+    let mut select = db.prepare_cached(SQL)?;
+    let mut found = select.query(params![hours.start, hours.end, kind as i64])?;
+    while let Some(row) = found.next()? {
+        add_stored(&mut counts, row.get_ref(0)?.as_blob().unwrap_or_default());
+    }
+    Ok(Quantiles::of(&counts))
+}
