@@ -39,7 +39,9 @@ pub(crate) fn prepare(directory: &Path) -> Result<PathBuf, InboxError> {
     let path = directory.join("inbox.db");
     let unusable = |error: PrepareError| match error {
         PrepareError::Newer { found, known } => InboxError::Newer { path: path.clone(), found, known },
-        PrepareError::Refused(why) => InboxError::Open { path: path.clone(), why },
+        PrepareError::Damaged(why) | PrepareError::Refused(why) => {
+            InboxError::Open { path: path.clone(), why }
+        }
     };
     keep_private(directory).map_err(|why| unusable(PrepareError::Refused(why.to_string())))?;
     hookmitt_sqlite::prepare(&path, &directory.join("setup.lock"), &MIGRATIONS).map_err(unusable)?;

@@ -3,6 +3,8 @@
 
 mod dictionaries;
 mod indexing;
+#[cfg(test)]
+mod indexing_tests;
 mod packing;
 mod progress;
 #[cfg(test)]
