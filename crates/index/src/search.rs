@@ -128,6 +128,7 @@ pub(crate) fn words(
         for word in words::split(set).filter(|word| fold(word).contains(&part)) {
             *uses.entry(word.to_owned()).or_default() += count;
         }
+        true
     })?;
     let mut words: Vec<_> = uses.into_iter().collect();
     words.sort_unstable_by(|(a, often), (b, other)| other.cmp(often).then_with(|| a.cmp(b)));
