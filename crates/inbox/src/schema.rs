@@ -10,7 +10,7 @@ use hookmitt_sqlite::PrepareError;
 use crate::InboxError;
 
 /// The migrations in order. The schema number is the count of migrations that have run.
-const MIGRATIONS: [&str; 20] = [
+const MIGRATIONS: [&str; 24] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
     include_str!("../../../migrations/0003_handshake_answer.sql"),
@@ -31,6 +31,10 @@ const MIGRATIONS: [&str; 20] = [
     include_str!("../../../migrations/0018_saved_search.sql"),
     include_str!("../../../migrations/0019_jobs.sql"),
     include_str!("../../../migrations/0020_keeping.sql"),
+    include_str!("../../../migrations/0021_placeholder.sql"),
+    include_str!("../../../migrations/0022_placeholder.sql"),
+    include_str!("../../../migrations/0023_placeholder.sql"),
+    include_str!("../../../migrations/0024_refusal_status.sql"),
 ];
 
 /// Creates the data directory (0700) and its inbox (0600) if they are missing, and runs the migrations. Returns the

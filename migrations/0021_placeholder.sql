@@ -1,0 +1,2 @@
+-- Stands for a migration that comes from elsewhere.
+PRAGMA user_version = 21;
