@@ -39,8 +39,8 @@ async fn twenty_kills_while_indexing_hide_nothing_and_leave_nothing_of_what_was_
             });
         }
         tokio::time::sleep(Duration::from_millis(random.random_range(0..LONGEST))).await;
-        server.kill().await;
         posts.abort_all();
+        server.kill().await;
         behind += usize::from(!is_caught_up(dir));
         let last = Stored::open(dir).count("SELECT max(seq) FROM event");
         say(&format!("round {round}: events up to {} of {last} were indexed", indexed(dir)));
