@@ -66,7 +66,6 @@ async fn an_attempt_takes_one_sync_while_others_wait() {
     // the index, two more: one names it, the other forgets what it has taken over.
     let most = 2 * POSTS + 10 + 2 * indexing;
     assert!((2 * POSTS..most).contains(&syncs), "{syncs} syncs, {indexing} of the index\n{trace}");
-    assert!(indexing <= POSTS / 2, "{indexing} steps of the index\n{trace}");
 }
 
 #[test]
