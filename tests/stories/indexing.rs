@@ -99,7 +99,7 @@ async fn purge(server: &Server, round: usize) -> [String; 4] {
     let id = reply.header("x-hookmitt-event-id").unwrap().to_owned();
     let event = format!("/api/events/{id}");
     server.ask("PATCH", &event, json!({ "note": note, "tags": [tag] })).await;
-    if round % 2 == 0 {
+    if round.is_multiple_of(2) {
         let found = format!("/api/events?q={body}");
         eventually("it is found", async || {
             let page = server.ask("GET", &found, Value::Null).await;
