@@ -47,6 +47,7 @@ mod stories {
     mod handshakes;
     mod head_requests;
     mod inbox_maker;
+    mod indexing;
     mod jobs;
     mod keeping;
     mod keychain;

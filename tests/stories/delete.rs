@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hookmitt_stories::{Answer, App, Down, LocalServer, Ran, post};
+use hookmitt_stories::{Answer, App, Down, LocalServer, Ran, eventually, post};
 use serde_json::{Value, json};
 
 use super::{
@@ -21,13 +21,14 @@ async fn what_waits_for_a_server_that_is_down_goes_with_its_event() {
         app.catch("demo", &[], "3").await,
     ];
     for id in [&gone, &back] {
-        let deleted = app.ask("DELETE", &format!("/api/events/{id}"), Value::Null).await;
-        assert_eq!(deleted, json!({ "id": id, "ended": 1 }));
-        let delivery = &app.event(id).await["deliveries"][0];
-        assert_eq!(
-            (&delivery["status"], &delivery["last_error"]),
-            (&json!("skipped"), &json!("its event was deleted"))
-        );
+        // A delivery with which the server is being tried at this moment ends when that has failed.
+        app.ask("DELETE", &format!("/api/events/{id}"), Value::Null).await;
+        eventually("its delivery has ended", async || {
+            let delivery = &app.event(id).await["deliveries"][0];
+            let is_skipped = delivery["status"] == "skipped";
+            (is_skipped && delivery["last_error"] == "its event was deleted").then_some(())
+        })
+        .await;
     }
     let waiting = app.ask("GET", "/api/stats", Value::Null).await["targets"][0]["waiting"].clone();
     assert_eq!(waiting, 1, "deleted events wait for nothing");

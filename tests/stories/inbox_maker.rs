@@ -52,6 +52,12 @@ async fn a_made_inbox_is_like_a_real_one() {
     is_between("duplicates", share(&db, "event", "duplicate_of IS NOT NULL"), 0.03, 0.07);
     let conflicts = "SELECT count(*) FROM event WHERE flags & 2";
     is_between("duplicates with other bytes", number(&db, conflicts), 1.0, 15.0);
+    let linear = "SELECT count(*) FROM event e JOIN source s ON s.id = e.source
+        WHERE flags & 2 AND e.provider = 'linear'";
+    assert_eq!(number(&db, linear), 0.0, "its repeats have the time in them, and are left out");
+    let pins = number(&db, "SELECT count(*) FROM event WHERE pinned_at IS NOT NULL");
+    let notes = number(&db, "SELECT count(*) FROM event WHERE note IS NOT NULL");
+    assert_eq!((pins, notes, number(&db, "SELECT count(*) FROM tag")), (5.0, 8.0, 40.0));
     for (verdict, name, least, most) in [
         (0, "valid", 0.78, 0.84),
         (1, "invalid", 0.035, 0.06),

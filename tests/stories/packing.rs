@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
-const KILLS: usize = 4;
+const KILLS: usize = 20;
 
 /// How many events come before packing begins, which leaves them alone for some seconds.
-const BEFORE: usize = 1_000;
+const BEFORE: usize = 200;
 
 /// How many are sent at a time.
 const WIDTH: usize = 20;

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, path::Path};
 
 use hookmitt_stories::{
-    Answer, Down, LocalServer, MORE_SDKS, Peer, Process, Ran, Receiver, SDKS, Server, report,
+    Answer, Down, LocalServer, MORE_SDKS, Peer, Process, Ran, Receiver, SDKS, Server, eventually, report,
 };
 use serde_json::{Value, json};
 
@@ -194,8 +194,12 @@ async fn a_sample_through_the_relay_has_the_secret_of_the_source_that_it_calls()
         let to = format!("http://{}/acme/{source}", set.relay.address);
         let ran = run(dir, &["send", provider, "--to", &to]).await.exits(0);
         assert!(ran.err.contains(&format!("the secret \"default\" of {source}")), "{}", ran.err);
-        let event = run(dir, &["show", "last", "--json"]).await.exits(0).json().remove(0);
-        let told = (&event["source"], &event["verdict"], &event["via"]);
-        assert_eq!(told, (&json!(source), &json!("valid"), &json!("tunnel")));
+        // The relay has it when `send` ends; it is here a moment later.
+        let event = eventually("it comes from the relay", async || {
+            let page = serving.ask("GET", &format!("/api/events?source={source}"), Value::Null).await;
+            page["items"].get(0).cloned()
+        })
+        .await;
+        assert_eq!((&event["verdict"], &event["via"]), (&json!("valid"), &json!("tunnel")));
     }
 }

@@ -31,17 +31,30 @@ impl Stored {
 
     fn content(&self, column: &str, event: &str) -> Option<Vec<u8>> {
         let id = uuid::Uuid::parse_str(event).expect("an event id");
-        let sql = format!("{} WHERE e.id = ?1", select(column));
+        let sql = format!("{} WHERE e.id = ?1", select(column, ""));
         let mut select = self.db.prepare_cached(&sql).expect("a statement");
         select.query_row([id.as_bytes().as_slice()], whole).optional().expect("an answer")
     }
 
     /// Returns the bodies of all events, in the order in which they were stored.
     pub fn bodies(&self) -> Vec<String> {
-        let sql = format!("{} ORDER BY e.seq", select("body"));
+        let sql = format!("{} ORDER BY e.seq", select("body", ""));
         let mut select = self.db.prepare(&sql).expect("a statement");
         let bodies = select.query_map([], whole).expect("an answer");
         bodies.map(|body| String::from_utf8_lossy(&body.expect("a row")).into_owned()).collect()
+    }
+
+    /// Returns the body, path and note of each event that is not in the bin, by its number.
+    pub fn texts(&self) -> Vec<(i64, String)> {
+        let sql = format!("{} WHERE e.deleted_at IS NULL", select("body", ", e.seq, e.path, e.note"));
+        let mut select = self.db.prepare(&sql).expect("a statement");
+        let text = |row: &rusqlite::Row<'_>| {
+            let body = String::from_utf8_lossy(&whole(row)?).into_owned();
+            let note: Option<String> = row.get(6)?;
+            Ok((row.get(4)?, [body, row.get(5)?, note.unwrap_or_default()].join("\n")))
+        };
+        let texts = select.query_map([], text).expect("an answer");
+        texts.map(|text| text.expect("a row")).collect()
     }
 
     /// Returns the number that a counting query yields.
@@ -69,10 +82,10 @@ impl Stored {
 }
 
 /// Returns the query for where the header lines or bodies of events are: in `raw`, in `packed` with its dictionary, or in
-/// the rows of events.
-fn select(column: &str) -> String {
+/// the rows of events; and for other columns after those.
+fn select(column: &str, others: &str) -> String {
     format!(
-        "SELECT r.{column}, p.{column}, d.data, e.{column} FROM event e LEFT JOIN raw r ON r.seq = e.seq
+        "SELECT r.{column}, p.{column}, d.data, e.{column}{others} FROM event e LEFT JOIN raw r ON r.seq = e.seq
         LEFT JOIN packed p ON p.seq = e.seq LEFT JOIN dictionary d ON d.id = p.dictionary"
     )
 }

@@ -146,7 +146,7 @@ impl Engine {
         engine.watch_others();
         explain_new(&engine.verdicts);
         judge_as_keys_come(&engine.verdicts, fetching, waits_for_key);
-        engine.trash.keep_tidy();
+        engine.trash.keep_tidy(&engine.owner_lock.watch());
         engine.capture.keep_refusals();
         engine.secrets.await_keychain();
         upkeep::begin(&engine.base, &index, &engine.owner_lock.watch());

@@ -2,14 +2,25 @@
 //!
 //! The index never misses a change. Before it reads events up to a number, that number is stored; from then on every
 //! change to one of them is noted in the transaction that makes it, and stays noted until the index has stored it.
+//!
+//! Nor does it hold anything that never happened here, as it would after an older copy of the inbox was restored: each of
+//! its steps has a name that is stored here first and there afterwards. An index whose last step isn't one of the last
+//! two here belongs to another course of events.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
 use hookmitt_event::{Event, EventStatus, TargetId};
 use hookmitt_search::Answer;
 use rusqlite::{Connection, params};
 
-use crate::{Inbox, InboxError, content, matching::answers, row::by_seq};
+use crate::{Inbox, InboxError, content, matching::answers, owner, row::by_seq};
+
+/// Where the name of the last step is kept, and that of the step which the index had stored then.
+const STEP: &str = "index_step";
+const STEP_BEFORE: &str = "index_step_before";
 
 /// An event as it is indexed.
 #[derive(Clone, Debug)]
@@ -52,19 +63,66 @@ const BYTES: u64 = 4 * 1024 * 1024;
 const LONG: Duration = Duration::from_millis(300);
 
 impl Inbox {
-    /// Notes changes to events up to this number from now on, and removes the notes that the index has stored.
+    /// Begins a step of the index, whose last one was `last`. Notes changes to events up to this number from now on, and
+    /// removes the notes that the index has stored. Returns the name of the step: what the index stores of the events
+    /// has to be read after this.
     ///
     /// # Errors
-    /// Fails if SQLite does.
-    pub async fn note_changes(&self, up_to: i64, stored: Vec<ChangeNote>) -> Result<(), InboxError> {
+    /// Fails with [`InboxError::NotOwner`] if another process delivers.
+    pub async fn begin_indexing(
+        &self,
+        last: Option<i64>,
+        up_to: i64,
+        stored: Vec<ChangeNote>,
+    ) -> Result<i64, InboxError> {
         const LIMIT: &str = "UPDATE meta SET value = ?1 WHERE key = 'indexed' AND value < ?1";
         const FORGET: &str = "DELETE FROM changed WHERE seq = ?1 AND mark = ?2";
+        const NAME: &str = "INSERT OR REPLACE INTO meta VALUES (?1, ?2)";
+        let (token, name) = (self.owner.load(Ordering::Acquire), rand::random());
         self.write(move |batch| {
+            owner::check(batch.db, token)?;
             batch.db.prepare_cached(LIMIT)?.execute([up_to])?;
             let mut forget = batch.db.prepare_cached(FORGET)?;
             for ChangeNote { seq, mark, .. } in &stored {
                 forget.execute(params![seq, mark])?;
             }
+            let mut set = batch.db.prepare_cached(NAME)?;
+            for (key, name) in [(STEP_BEFORE, last), (STEP, Some(name))] {
+                if let Some(name) = name {
+                    set.execute(params![key, name])?;
+                }
+            }
+            Ok(name)
+        })
+        .await
+    }
+
+    /// Whether an index belongs to this course of events, by the name of its last step. An empty one, which has none,
+    /// always does.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn knows_index(&self, last: Option<i64>) -> Result<bool, InboxError> {
+        const SQL: &str = "SELECT count(*) FROM meta WHERE key IN (?1, ?2) AND value = ?3";
+        let Some(last) = last else { return Ok(true) };
+        self.readers
+            .read(move |db| {
+                let same: i64 =
+                    db.prepare_cached(SQL)?.query_row(params![STEP, STEP_BEFORE, last], |row| row.get(0))?;
+                Ok(same > 0)
+            })
+            .await
+    }
+
+    /// Forgets the index, because damage was found in it: from now on it is not [known](Self::knows_index), so the
+    /// process that writes it makes it anew.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn forget_index(&self) -> Result<(), InboxError> {
+        const SQL: &str = "DELETE FROM meta WHERE key IN (?1, ?2)";
+        self.write(|batch| {
+            batch.db.prepare_cached(SQL)?.execute([STEP, STEP_BEFORE])?;
             Ok(())
         })
         .await

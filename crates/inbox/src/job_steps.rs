@@ -9,6 +9,7 @@ use std::{
 use hookmitt_clock::StoreClock;
 use hookmitt_event::{Deed, Delivery, EventId, JobResult, JobState, TargetId};
 use rusqlite::params;
+use serde_json::Value;
 
 use crate::{
     Inbox, InboxError,
@@ -119,20 +120,26 @@ fn run(batch: &mut Batch<'_>, step: &Step, clock: &StoreClock) -> Result<Stepped
             break;
         }
     }
-    stepped.entry = recorded(batch, step, stepped.changed.len() as u64)?;
+    stepped.entry = recorded(batch, step, &job.asked, stepped.changed.len() as u64)?;
     let result = serde_json::to_string(&job.result).unwrap_or_default();
     batch.db.prepare_cached(SQL)?.execute(params![job.id, job.position, job.done, job.failed, result])?;
     Ok(stepped)
 }
 
-/// Adds what was deleted or restored to the entry of the run in the audit trail.
-fn recorded(batch: &Batch<'_>, step: &Step, events: u64) -> Result<Option<i64>, InboxError> {
+/// Adds what was deleted or restored to the entry of the run in the audit trail, which tells the search as well: the job
+/// itself is forgotten sooner.
+fn recorded(batch: &Batch<'_>, step: &Step, asked: &Value, events: u64) -> Result<Option<i64>, InboxError> {
     let deed = match step.act {
         Act::Delete => Deed::Deleted,
         Act::Restore => Deed::Restored,
         Act::Retry(_) | Act::RetryFailed(_) => return Ok(None),
     };
-    record_more(batch, step.entry, deed, &Subject::default().with("job", step.job), events)
+    let subject = Subject::default().with("job", step.job);
+    let subject = match asked["q"].as_str() {
+        Some(search) => subject.with("q", search),
+        None => subject,
+    };
+    record_more(batch, step.entry, deed, &subject, events)
 }
 
 fn count(result: &mut JobResult, targets: &[TargetId]) {

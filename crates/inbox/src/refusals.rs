@@ -8,6 +8,10 @@ use crate::{Inbox, InboxError, batch::Batch, rows};
 /// How many refusals are kept.
 const MOST: i64 = 10_000;
 
+/// How many of the newest of each status stay, whatever comes of others: a flood of unknown paths doesn't push out what
+/// could not be stored.
+const SHARE: i64 = 500;
+
 /// How long a refusal is kept, in microseconds of store time: 30 days.
 const KEPT_FOR: i64 = 30 * 24 * 60 * 60 * 1_000_000;
 
@@ -133,12 +137,20 @@ fn cut(text: &str) -> &str {
     text.char_indices().nth(LONGEST).map_or(text, |(end, _)| &text[..end])
 }
 
-/// Removes the oldest refusals that are too many or too old: as many as one call adds, and a few more.
+/// Removes the oldest refusals that are too old or too many, except those that are within the share of their status.
+/// There are as many as one call adds, and a few more.
 pub(crate) fn prune(batch: &Batch<'_>) -> Result<(), InboxError> {
-    const SQL: &str = "DELETE FROM refusal WHERE id IN
-        (SELECT id FROM (SELECT id, stored_at FROM refusal ORDER BY id LIMIT 500)
-        WHERE stored_at < ?1 OR id <= (SELECT max(id) FROM refusal) - ?2)";
-    batch.db.prepare_cached(SQL)?.execute([batch.now.store - KEPT_FOR, MOST])?;
+    const OLD: &str = "DELETE FROM refusal WHERE id IN
+        (SELECT id FROM (SELECT id, stored_at FROM refusal ORDER BY id LIMIT 500) WHERE stored_at < ?1)";
+    const COUNT: &str = "SELECT count(*) FROM refusal";
+    const MANY: &str = "DELETE FROM refusal WHERE id IN (SELECT id FROM
+        (SELECT id, row_number() OVER (PARTITION BY status ORDER BY id DESC) AS place FROM refusal)
+        WHERE place > ?1 ORDER BY id LIMIT ?2)";
+    batch.db.prepare_cached(OLD)?.execute([batch.now.store - KEPT_FOR])?;
+    let all: i64 = batch.db.prepare_cached(COUNT)?.query_row([], |row| row.get(0))?;
+    if all > MOST {
+        batch.db.prepare_cached(MANY)?.execute([SHARE, all - MOST])?;
+    }
     Ok(())
 }
 
@@ -169,6 +181,23 @@ mod tests {
 
     use super::*;
     use crate::queue_story::Story;
+
+    #[tokio::test]
+    async fn a_flood_of_one_status_leaves_the_others_their_share() {
+        let story = Story::begin(OrderMode::Sequential).await;
+        let (inbox, now) = (&story.inbox, story.clock.now());
+        inbox.note_refusals(vec![refused(now, "inbox-full"); 3]).await.unwrap();
+        let unknown = Refused { status: 404, ..refused(now, "unknown-source") };
+        for _ in 0..110 {
+            inbox.note_refusals(vec![unknown.clone(); 100]).await.unwrap();
+        }
+        let db = hookmitt_sqlite::reader(&inbox.path()).unwrap();
+        let count = |status: u16| {
+            let sql = "SELECT count(*) FROM refusal WHERE status = ?1";
+            db.query_row(sql, [status], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        assert_eq!((count(503), count(404)), (3, MOST - 3));
+    }
 
     fn refused(at: Timestamp, code: &str) -> Refused {
         Refused {

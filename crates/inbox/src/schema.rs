@@ -10,7 +10,7 @@ use hookmitt_sqlite::PrepareError;
 use crate::InboxError;
 
 /// The migrations in order. The schema number is the count of migrations that have run.
-const MIGRATIONS: [&str; 23] = [
+const MIGRATIONS: [&str; 24] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
     include_str!("../../../migrations/0003_handshake_answer.sql"),
@@ -34,6 +34,7 @@ const MIGRATIONS: [&str; 23] = [
     include_str!("../../../migrations/0021_retention.sql"),
     include_str!("../../../migrations/0022_blocks.sql"),
     include_str!("../../../migrations/0023_hours.sql"),
+    include_str!("../../../migrations/0024_refusal_status.sql"),
 ];
 
 /// Creates the data directory (0700) and its inbox (0600) if they are missing, and runs the migrations. Returns the
@@ -42,7 +43,9 @@ pub(crate) fn prepare(directory: &Path) -> Result<PathBuf, InboxError> {
     let path = directory.join("inbox.db");
     let unusable = |error: PrepareError| match error {
         PrepareError::Newer { found, known } => InboxError::Newer { path: path.clone(), found, known },
-        PrepareError::Refused(why) => InboxError::Open { path: path.clone(), why },
+        PrepareError::Damaged(why) | PrepareError::Refused(why) => {
+            InboxError::Open { path: path.clone(), why }
+        }
     };
     keep_private(directory).map_err(|why| unusable(PrepareError::Refused(why.to_string())))?;
     hookmitt_sqlite::prepare(&path, &directory.join("setup.lock"), &MIGRATIONS).map_err(unusable)?;

@@ -13,7 +13,7 @@ use std::{
 };
 
 use hookmitt_event::{EventStatus, Timestamp, Verdict, Via};
-use hookmitt_index::{Entry, Index, IndexError, Marks};
+use hookmitt_index::{Entry, Index, IndexError, Marks, Step};
 use hookmitt_search::{Mark, Pattern, Query, Span, Term, Test, Text, WordKey};
 
 /// How many events are written at a time.
@@ -126,7 +126,7 @@ fn fill(index: &Index, count: i64) -> (usize, String) {
             part = words.max_by_key(|word| word.len()).unwrap().to_owned();
         }
         let begun = Instant::now();
-        index.write(entries, Some(batch)).unwrap();
+        index.write(Step { entries, whole: Some(batch), ..Step::default() }).unwrap();
         slowest = slowest.max(begun.elapsed());
         while index.tidy().unwrap() {}
         spent += begun.elapsed();
@@ -152,12 +152,16 @@ fn change(index: &Index, count: i64) {
         while index.tidy()? {}
         Ok(())
     };
-    timed("500 newest change", &|| index.write(newest.clone(), None).map(drop));
-    timed("500 of all chunks change", &|| index.write(spread.clone(), None).map(drop));
-    timed("500 oldest are removed", &|| index.remove(&(1..=BATCH).collect::<Vec<_>>()));
+    timed("500 newest change", &|| index.write(Step { entries: newest.clone(), ..Step::default() }));
+    timed("500 of all chunks change", &|| index.write(Step { entries: spread.clone(), ..Step::default() }));
+    timed("500 oldest are removed", &|| index.write(removed(1..BATCH + 1)));
     timed("upkeep", &upkeep);
-    timed("the oldest chunk is removed", &|| index.remove(&(1..8_192).collect::<Vec<_>>()));
+    timed("the oldest chunk is removed", &|| index.write(removed(1..8_192)));
     timed("upkeep", &upkeep);
+}
+
+fn removed(seqs: std::ops::Range<i64>) -> Step {
+    Step { removed: seqs.collect(), ..Step::default() }
 }
 
 fn all(tests: Vec<Test>) -> Query {

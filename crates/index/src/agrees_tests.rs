@@ -213,10 +213,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec(step, 1..10)
 }
 
+fn entries(made: &[Made]) -> crate::Step {
+    crate::Step { entries: made.iter().map(|made| made.entry.clone()).collect(), ..crate::Step::default() }
+}
+
 fn take(index: &Index, model: &mut BTreeMap<i64, Made>, step: Step) {
     match step {
         Step::Write(made) => {
-            index.write(made.iter().map(|made| made.entry.clone()).collect(), None).unwrap();
+            index.write(entries(&made)).unwrap();
             model.extend(made.into_iter().map(|made| (made.entry.seq, made)));
         }
         Step::Restate(mut made) => {
@@ -224,14 +228,14 @@ fn take(index: &Index, model: &mut BTreeMap<i64, Made>, step: Step) {
             for made in &mut made {
                 made.entry.text = None;
             }
-            index.write(made.iter().map(|made| made.entry.clone()).collect(), None).unwrap();
+            index.write(entries(&made)).unwrap();
             for mut made in made {
                 made.entry.text = model[&made.entry.seq].entry.text.clone();
                 model.insert(made.entry.seq, made);
             }
         }
         Step::Remove(seqs) => {
-            index.remove(&seqs).unwrap();
+            index.write(crate::Step { removed: seqs.clone(), ..crate::Step::default() }).unwrap();
             model.retain(|seq, _| !seqs.contains(seq));
         }
         Step::Tidy => while index.tidy().unwrap() {},

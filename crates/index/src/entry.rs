@@ -1,5 +1,7 @@
 //! What the index is given of an event.
 
+use std::ops::Range;
+
 use hookmitt_event::{EventStatus, Timestamp, Verdict, Via};
 use hookmitt_search::{Answer, Mark};
 
@@ -39,6 +41,20 @@ pub struct Entry {
     /// The text in which bare words are looked for, folded as [`Text`](hookmitt_search::Text) does it. `None` leaves
     /// the text of an event that is in the index as it is; such an event without a text is found by every text.
     pub text: Option<String>,
+}
+
+/// What one step changes in the index, all of it or nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Step {
+    /// The name of the step, which no other one has. The index keeps the last one's, and so does the inbox: that is how
+    /// an index is told from that of an older copy of the inbox.
+    pub name: i64,
+    /// The sequence numbers of events that leave the index.
+    pub removed: Vec<i64>,
+    /// The entries that are added or replaced.
+    pub entries: Vec<Entry>,
+    /// Sequence numbers of which the index has every event from now on.
+    pub whole: Option<Range<i64>>,
 }
 
 /// The marks for which `is:` finds an event. [`Mark::First`] goes without saying: it holds where [`Mark::Duplicate`]

@@ -25,6 +25,9 @@ pub enum IndexError {
     /// Another process held the file for too long.
     #[error("another process has locked the search index")]
     Busy,
+    /// Something else has written the file since this process opened it.
+    #[error("another process has written the search index")]
+    Overtaken,
     /// A read took too long and was ended.
     #[error("that is too much to search at once")]
     TooLong,
@@ -43,6 +46,7 @@ impl Explain for IndexError {
             Self::Damaged(_) => "index-damaged",
             Self::Full => "disk-full",
             Self::Busy => "index-busy",
+            Self::Overtaken => "index-overtaken",
             Self::TooLong => "too-long",
             Self::Closed => "index-closed",
             Self::Sqlite(_) => "index-failed",
@@ -56,7 +60,7 @@ impl Explain for IndexError {
             Self::Full => "free some space; searches work without the index, but slowly",
             Self::Busy => "close the program that has search.db open, then try again",
             Self::TooLong => "try again in a moment, or narrow the search",
-            Self::Closed => return None,
+            Self::Overtaken | Self::Closed => return None,
             Self::Sqlite(_) => "`hookmitt doctor` checks the file",
         };
         Some(hint.to_owned())

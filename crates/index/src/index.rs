@@ -10,11 +10,11 @@ use std::{
 };
 
 use hookmitt_search::{Query, WordKey};
-use hookmitt_sqlite::Readers;
+use hookmitt_sqlite::{FileId, Readers};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::{
-    entry::Entry,
+    entry::Step,
     error::IndexError,
     schema,
     search::{self, Candidates, Count},
@@ -47,13 +47,17 @@ struct Shared {
 
 struct Writer {
     db: Connection,
+    file: Option<FileId>,
+    /// The last step, as far as this process knows.
+    step: Option<i64>,
     next: Next,
     debt: Debt,
 }
 
-impl From<Connection> for Writer {
-    fn from(db: Connection) -> Self {
-        Self { db, next: Next::new(), debt: Debt::default() }
+impl Writer {
+    fn new(path: &Path, db: Connection) -> Result<Self, IndexError> {
+        let (file, step) = (FileId::of(path), schema::step(&db)?);
+        Ok(Self { db, file, step, next: Next::new(), debt: Debt::default() })
     }
 }
 
@@ -67,7 +71,7 @@ impl Index {
         let path = directory.join("search.db");
         let db = schema::open(&path, inbox)?;
         let done = schema::done(&db)?;
-        Ok(Self::new(&path, inbox, Some(db.into()), done))
+        Ok(Self::new(&path, inbox, Some(Writer::new(&path, db)?), done))
     }
 
     /// Opens the index that another process writes, or will write. It is only read: whatever would change it fails with
@@ -94,42 +98,48 @@ impl Index {
         self.shared.done.load(Ordering::Acquire)
     }
 
-    /// Adds or replaces entries, all or none of them. Blocks the thread, which may be one of low priority.
+    /// Returns the name of the last [`Step`], as far as this process has written it; `None` if the index is empty or
+    /// was closed.
+    pub fn step(&self) -> Option<i64> {
+        self.writer().as_ref().and_then(|writer| writer.step)
+    }
+
+    /// Whether the file that this process writes is still the one that others find.
+    pub fn is_in_place(&self) -> bool {
+        let writer = self.writer();
+        writer.as_ref().is_some_and(|writer| writer.file == FileId::of(&self.shared.path))
+    }
+
+    /// Stores a step. Blocks the thread, which may be one of low priority.
     ///
-    /// `whole` names sequence numbers of which the index has every event from now on. If it follows what is
-    /// [done](Self::done), that grows. It doesn't if the index was rebuilt since the entries were read. Returns what is
-    /// done then.
+    /// If what is whole since follows what is [done](Self::done), that grows. It doesn't if the index was rebuilt since
+    /// the entries were read. What was stored of the texts of events that are removed leaves the file in the following
+    /// [`tidy`](Self::tidy) steps, as soon as it is an eighth of a chunk or nothing was removed for ten seconds.
     ///
     /// # Errors
-    /// Fails if SQLite does, or if the index was closed.
-    pub fn write(&self, entries: Vec<Entry>, whole: Option<Range<i64>>) -> Result<i64, IndexError> {
+    /// Fails if SQLite does, if the index was closed, or if something else has written it ([`IndexError::Overtaken`]).
+    pub fn write(&self, step: Step) -> Result<(), IndexError> {
         let mut writer = self.writer();
-        let Writer { db, next, debt } = writer.as_mut().ok_or(IndexError::Closed)?;
+        let Writer { db, step: last, next, debt, .. } = writer.as_mut().ok_or(IndexError::Closed)?;
+        let Step { name, removed, entries, whole } = step;
         let mut done = 0;
         transact(db, |db| {
+            if schema::step(db)? != *last {
+                return Err(IndexError::Overtaken);
+            }
             done = schema::done(db)?;
             if let Some(whole) = whole.filter(|whole| whole.start <= done + 1) {
                 done = done.max(whole.end - 1);
             }
-            if write::write(db, next, entries)? {
+            write::remove(db, next, &removed)?;
+            if write::write(db, next, entries)? || !removed.is_empty() {
                 debt.grows();
             }
-            schema::set_done(db, done)
+            schema::set_step(db, name, done)
         })?;
+        *last = Some(name);
         self.shared.done.store(done, Ordering::Release); // while the writer is held, so that a rebuild comes after it
-        Ok(done)
-    }
-
-    /// Removes events. What was stored of their texts leaves the file in the following [`tidy`](Self::tidy) steps, as
-    /// soon as it is an eighth of a chunk or nothing was removed for ten seconds. Blocks the thread.
-    ///
-    /// # Errors
-    /// Fails if SQLite does, or if the index was closed.
-    pub fn remove(&self, seqs: &[i64]) -> Result<(), IndexError> {
-        let mut writer = self.writer();
-        let Writer { db, next, debt } = writer.as_mut().ok_or(IndexError::Closed)?;
-        debt.grows();
-        transact(db, |db| write::remove(db, next, seqs))
+        Ok(())
     }
 
     /// Does one step of upkeep, which takes a moment. Returns whether there is more to do at once. Blocks the thread.
@@ -152,7 +162,8 @@ impl Index {
         blocking(move || {
             let mut writer = index.writer();
             drop(writer.take().ok_or(IndexError::Closed)?);
-            *writer = Some(schema::begin_anew(&index.shared.path, &index.shared.inbox)?.into());
+            let path = &index.shared.path;
+            *writer = Some(Writer::new(path, schema::begin_anew(path, &index.shared.inbox)?)?);
             index.shared.done.store(0, Ordering::Release);
             Ok(())
         })

@@ -18,6 +18,8 @@ mod index;
 #[cfg(test)]
 mod life_tests;
 mod lookup;
+#[cfg(test)]
+mod place_tests;
 mod plan;
 mod postings;
 mod rows;
@@ -29,7 +31,7 @@ mod tidy;
 mod words;
 mod write;
 
-pub use entry::{Entry, Marks};
+pub use entry::{Entry, Marks, Step};
 pub use error::IndexError;
 pub use index::Index;
 pub use search::{Candidates, Count};

@@ -2,11 +2,11 @@
 
 use std::{fs, path::Path};
 
-use crate::{Candidates, Entry, Index, IndexError, Marks};
+use crate::{Candidates, Entry, Index, IndexError, Marks, Step};
 use hookmitt_event::{EventStatus, Timestamp, Verdict, Via};
 use hookmitt_search::{Pattern, Query, Test, Text, WordKey};
 
-fn entry(seq: i64, path: &str, text: &str) -> Entry {
+pub(crate) fn entry(seq: i64, path: &str, text: &str) -> Entry {
     Entry {
         seq,
         source: "shop".to_owned(),
@@ -27,17 +27,25 @@ fn entry(seq: i64, path: &str, text: &str) -> Entry {
     }
 }
 
+pub(crate) fn entries(entries: Vec<Entry>) -> Step {
+    Step { entries, ..Step::default() }
+}
+
+pub(crate) fn removed(seqs: &[i64]) -> Step {
+    Step { removed: seqs.to_vec(), ..Step::default() }
+}
+
 /// Writes events from 1 on, the first of each thousand with its own path.
-fn fill(index: &Index, count: i64) {
+pub(crate) fn fill(index: &Index, count: i64) {
     for first in (1..=count).step_by(1_000) {
         let path = |seq| if seq % 1_000 == 1 { format!("/special/{seq}") } else { "/usual".to_owned() };
         let batch = first..(first + 1_000).min(count + 1);
         let entries = batch.clone().map(|seq| entry(seq, &path(seq), &format!("text number {seq}")));
-        index.write(entries.collect(), Some(batch)).unwrap();
+        index.write(Step { entries: entries.collect(), whole: Some(batch), ..Step::default() }).unwrap();
     }
 }
 
-fn path(pattern: &str) -> Query {
+pub(crate) fn path(pattern: &str) -> Query {
     let mut query = Query::default();
     query.and(Test::Word(WordKey::Path, Pattern::new(pattern)));
     query
@@ -49,7 +57,7 @@ fn text(text: &str) -> Query {
     query
 }
 
-async fn found(index: &Index, query: &Query) -> Vec<i64> {
+pub(crate) async fn found(index: &Index, query: &Query) -> Vec<i64> {
     index.candidates(query, 0..i64::MAX, 100).await.unwrap().seqs
 }
 
@@ -73,7 +81,7 @@ async fn what_was_written_is_there_after_reopening() {
     let index = Index::open(folder.path(), "a").unwrap();
     fill(&index, 3_000);
     index.close().await;
-    assert!(matches!(index.write(Vec::new(), None), Err(IndexError::Closed)));
+    assert!(matches!(index.write(Step::default()), Err(IndexError::Closed)));
     assert!(matches!(index.count(&Query::default()).await, Err(IndexError::Closed)));
 
     let index = Index::open(folder.path(), "a").unwrap();
@@ -130,7 +138,9 @@ async fn overwritten_bytes_are_noticed_and_hide_no_event() {
             }
         }
         index.rebuild().await.unwrap();
-        assert_eq!(index.write(vec![entry(1, "/special/1", "text")], Some(1..2)).unwrap(), 1);
+        let step = entries(vec![entry(1, "/special/1", "text")]);
+        index.write(Step { whole: Some(1..2), ..step }).unwrap();
+        assert_eq!(index.done(), 1);
         assert_eq!(found(&index, &path("/special/*")).await, [1]);
         index.close().await;
     }
@@ -165,7 +175,8 @@ async fn what_was_read_before_a_rebuild_does_not_count_as_done_after_it() {
     let index = Index::open(folder.path(), "a").unwrap();
     fill(&index, 1_000);
     index.rebuild().await.unwrap();
-    assert_eq!(index.write(vec![entry(1_001, "", "")], Some(1_001..1_002)).unwrap(), 0);
+    index.write(Step { whole: Some(1_001..1_002), ..entries(vec![entry(1_001, "", "")]) }).unwrap();
+    assert_eq!(index.done(), 0);
     assert_eq!(index.candidates(&Query::default(), 0..9_999, 9).await.unwrap().done, 0);
 }
 
@@ -174,8 +185,8 @@ async fn events_at_the_borders_of_chunks_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::open(folder.path(), "a").unwrap();
     let seqs = [0, 1, 8_191, 8_192, 65_535, 65_536];
-    let entries = seqs.map(|seq| entry(seq, "/border", &format!("the border at {seq}.")));
-    index.write(entries.to_vec(), None).unwrap();
+    let all = seqs.map(|seq| entry(seq, "/border", &format!("the border at {seq}.")));
+    index.write(entries(all.to_vec())).unwrap();
     let mut newest_first = seqs;
     newest_first.reverse();
     assert_eq!(found(&index, &path("/border")).await, newest_first);
@@ -193,7 +204,7 @@ async fn an_event_whose_text_was_never_given_is_found_by_every_text() {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::open(folder.path(), "a").unwrap();
     let untold = Entry { text: None, ..entry(2, "", "") };
-    index.write(vec![entry(1, "", "some words"), untold], None).unwrap();
+    index.write(entries(vec![entry(1, "", "some words"), untold])).unwrap();
     assert_eq!(found(&index, &text("other")).await, [2]);
     assert_eq!(found(&index, &text("words")).await, [2, 1]);
 }
@@ -203,7 +214,7 @@ async fn a_sender_who_invents_paths_fills_the_dictionary_and_hides_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::open(folder.path(), "a").unwrap();
     let long = format!("/{}", "long/".repeat(300));
-    index.write(vec![entry(1, &long, ""), entry(2, "/usual", "")], None).unwrap();
+    index.write(entries(vec![entry(1, &long, ""), entry(2, "/usual", "")])).unwrap();
     let maybe = index.candidates(&path("/long/*"), 0..9, 9).await.unwrap();
     assert_eq!((maybe.seqs, maybe.exact), (vec![1], false));
     assert_eq!(index.words(WordKey::Path, "", 9).await.unwrap(), [("/usual".to_owned(), 1)]);
@@ -217,7 +228,7 @@ async fn when_all_but_ten_are_gone_the_rest_is_as_if_they_had_never_been_there()
     let before = index.state().await.unwrap();
     let gone: Vec<i64> = (1..=50_000).filter(|seq| seq % 5_000 != 1).collect();
     for gone in gone.chunks(2_000) {
-        index.remove(gone).unwrap();
+        index.write(removed(gone)).unwrap();
     }
     tidy(&index);
     let left: Vec<i64> = (0..10).rev().map(|seq| seq * 5_000 + 1).collect();
@@ -230,7 +241,7 @@ async fn when_all_but_ten_are_gone_the_rest_is_as_if_they_had_never_been_there()
     let other = tempfile::tempdir().unwrap();
     let fresh = Index::open(other.path(), "a").unwrap();
     let left = left.iter().map(|seq| entry(*seq, &format!("/special/{seq}"), &format!("text number {seq}")));
-    fresh.write(left.collect(), None).unwrap();
+    fresh.write(entries(left.collect())).unwrap();
     tidy(&fresh);
     assert_eq!(rows(folder.path()), rows(other.path()));
 }
@@ -252,12 +263,12 @@ async fn what_is_removed_leaves_the_file_and_its_log() {
     let index = Index::open(folder.path(), "a").unwrap();
     let tags = vec!["tag§secret".to_owned()];
     let secret = Entry { tags, ..entry(701, "/path§secret", "body §¤§ secret") };
-    index.write(vec![secret, entry(702, "", "other")], None).unwrap();
+    index.write(entries(vec![secret, entry(702, "", "other")])).unwrap();
     fill(&index, 700);
     assert!(contains(&bytes(folder.path()), "path§secret"));
     assert_eq!(found(&index, &text("§¤§")).await, [701]);
 
-    index.remove(&[701]).unwrap();
+    index.write(removed(&[701])).unwrap();
     assert_eq!(index.state().await.unwrap().tombstones, 1);
     tidy(&index);
     let left = bytes(folder.path());
@@ -267,24 +278,6 @@ async fn what_is_removed_leaves_the_file_and_its_log() {
     // The first two bytes of the sign begin no gram any more.
     let begins = "SELECT count(*) FROM gram WHERE id & 0xFFFF00 = 0xC2A700";
     assert_eq!(db.query_row(begins, [], |row| row.get(0)), Ok(0));
-}
-
-#[tokio::test]
-async fn who_only_looks_sees_what_another_process_writes_and_makes_anew() {
-    let folder = tempfile::tempdir().unwrap();
-    let looking = Index::look(folder.path(), "a");
-    assert!(looking.candidates(&Query::default(), 0..9, 9).await.is_err());
-    let index = Index::open(folder.path(), "a").unwrap();
-    fill(&index, 5);
-    assert_eq!(found(&looking, &path("/special/1")).await, [1]);
-    assert!(matches!(looking.write(Vec::new(), None), Err(IndexError::Closed)));
-    assert!(matches!(looking.rebuild().await, Err(IndexError::Closed)));
-
-    index.rebuild().await.unwrap();
-    assert_eq!(looking.state().await.unwrap().events, 0);
-    fill(&index, 5);
-    assert_eq!(found(&looking, &path("/special/1")).await, [1]);
-    assert!(Index::look(folder.path(), "b").state().await.is_err());
 }
 
 #[cfg(unix)]

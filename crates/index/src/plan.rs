@@ -1,8 +1,11 @@
 //! A query, made ready to be asked of one chunk after another.
 
-use std::ops::RangeInclusive;
+use std::{
+    ops::RangeInclusive,
+    time::{Duration, Instant},
+};
 
-use hookmitt_search::{Mark, Pattern, Query, Span, Term, Test, WordKey};
+use hookmitt_search::{Mark, Pattern, Query, Span, Term, Test, WordKey, fold};
 use rusqlite::Connection;
 
 use crate::{
@@ -11,6 +14,12 @@ use crate::{
     error::IndexError,
     words::{self, ANY},
 };
+
+/// How long words are looked at before the rest counts as perhaps matching.
+const LONG: Duration = Duration::from_millis(60);
+
+/// After how many words the clock is read.
+const WORDS: usize = 256;
 
 /// A query: all of its clauses must hold.
 #[derive(Debug)]
@@ -46,34 +55,81 @@ pub(crate) enum Wish {
 }
 
 /// The numbers of the words that match.
-#[derive(Debug, Default)]
-pub(crate) struct Numbers(Vec<u64>);
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers {
+    bits: Vec<u64>,
+    /// Words from this number on were not looked at.
+    unknown: i64,
+}
 
 impl Numbers {
+    const fn none() -> Self {
+        Self { bits: Vec::new(), unknown: i64::MAX }
+    }
+
     fn insert(&mut self, number: i64) {
         let number = usize::try_from(number).unwrap_or(0);
-        if self.0.len() <= number / 64 {
-            self.0.resize(number / 64 + 1, 0);
+        if self.bits.len() <= number / 64 {
+            self.bits.resize(number / 64 + 1, 0);
         }
-        self.0[number / 64] |= 1 << (number % 64);
+        self.bits[number / 64] |= 1 << (number % 64);
     }
 
     /// Whether a word matches.
     pub(crate) fn contain(&self, number: i64) -> bool {
-        let word = usize::try_from(number / 64).ok().and_then(|place| self.0.get(place));
+        let word = usize::try_from(number / 64).ok().and_then(|place| self.bits.get(place));
         word.is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
     /// Whether a word may match.
     pub(crate) fn may_contain(&self, number: i64) -> bool {
-        number == ANY || self.contain(number)
+        number == ANY || number >= self.unknown || self.contain(number)
+    }
+}
+
+/// What a query asks of the words of a column.
+enum Asked<'a> {
+    Pattern(WordKey, &'a Pattern),
+    Answer(Span),
+}
+
+impl Asked<'_> {
+    fn column(&self) -> Column {
+        match self {
+            Self::Pattern(key, _) => column_of(*key),
+            Self::Answer(_) => Column::Answers,
+        }
+    }
+
+    /// Whether a word, or one of a set, is what is asked for.
+    fn finds(&self, word: &str) -> bool {
+        match self {
+            Self::Pattern(key @ (WordKey::Target | WordKey::Tag), pattern) => {
+                words::split(word).any(|word| pattern.finds(*key, word))
+            }
+            Self::Pattern(key, pattern) => pattern.finds(*key, word),
+            Self::Answer(span) => {
+                let mut answers = words::split(word).filter_map(|answer| answer.parse::<u64>().ok());
+                answers.any(|answer| (span.min..=span.max).contains(&answer))
+            }
+        }
     }
 }
 
 impl Plan {
-    /// Makes a query ready. Looks up the words that match its patterns.
+    /// Makes a query ready. Looks up the words that match its patterns, for [`LONG`] at most.
     pub(crate) fn new(db: &Connection, query: &Query) -> Result<Self, IndexError> {
-        let mut clauses = query.terms.iter().map(|term| clause(db, term)).collect::<Result<Vec<_>, _>>()?;
+        Self::within(db, query, Instant::now() + LONG)
+    }
+
+    fn within(db: &Connection, query: &Query, end: Instant) -> Result<Self, IndexError> {
+        let tests = query.terms.iter().flat_map(|term| &term.any);
+        let mut matching = matching(db, &tests.filter_map(asked).collect::<Vec<_>>(), end)?.into_iter();
+        let clause = |term: &Term| {
+            let any = term.any.iter().map(|test| wish(test, &mut matching)).collect();
+            Clause { negated: term.negated, any }
+        };
+        let mut clauses: Vec<_> = query.terms.iter().map(clause).collect();
         // Events in the bin are found only by who asks for them.
         if !query.wants_deleted() {
             clauses.push(Clause { negated: true, any: vec![Wish::Marked(bit(Mark::Deleted))] });
@@ -83,21 +139,53 @@ impl Plan {
     }
 }
 
-fn clause(db: &Connection, term: &Term) -> Result<Clause, IndexError> {
-    let any = term.any.iter().map(|test| wish(db, test)).collect::<Result<_, _>>()?;
-    Ok(Clause { negated: term.negated, any })
+fn asked(test: &Test) -> Option<Asked<'_>> {
+    match test {
+        Test::Word(key, pattern) => Some(Asked::Pattern(*key, pattern)),
+        Test::Response(span) => Some(Asked::Answer(*span)),
+        _ => None,
+    }
 }
 
-fn wish(db: &Connection, test: &Test) -> Result<Wish, IndexError> {
+/// Returns the words that match each of what is asked. Each column's words are read once.
+fn matching(db: &Connection, asked: &[Asked<'_>], end: Instant) -> Result<Vec<Numbers>, IndexError> {
+    let mut all = vec![Numbers::none(); asked.len()];
+    for column in Column::WORDS {
+        let mut here: Vec<_> =
+            asked.iter().zip(&mut all).filter(|(asked, _)| asked.column() == column).collect();
+        if here.is_empty() {
+            continue;
+        }
+        let mut seen = 0;
+        words::each(db, column, |number, word, _| {
+            if seen % WORDS == 0 && Instant::now() >= end {
+                here.iter_mut().for_each(|(_, numbers)| numbers.unknown = number);
+                return false;
+            }
+            seen += 1;
+            let word = fold(word);
+            for (_, numbers) in here.iter_mut().filter(|(asked, _)| asked.finds(&word)) {
+                numbers.insert(number);
+            }
+            true
+        })?;
+    }
+    Ok(all)
+}
+
+/// `matching` has the words of the tests that ask for some, in their order.
+fn wish(test: &Test, matching: &mut impl Iterator<Item = Numbers>) -> Wish {
     let exactly = |column, value: i64| Wish::Within(column, value..=value);
-    Ok(match test {
-        Test::Word(key, pattern) => word(db, *key, pattern)?,
+    match test {
+        Test::Word(..) | Test::Response(_) => {
+            let column = asked(test).map(|asked| asked.column());
+            column.zip(matching.next()).map_or(Wish::Unknown, |(column, numbers)| Wish::Word(column, numbers))
+        }
         Test::Verdict(verdict) => exactly(Column::Verdict, *verdict as i64),
         Test::Status(status) => exactly(Column::Status, *status as i64),
         Test::Via(via) => exactly(Column::Via, *via as i64),
         Test::Is(mark) => Wish::Marked(bit(*mark)),
         Test::Size(span) => Wish::Within(Column::Size, signed(*span)),
-        Test::Response(span) => answered(db, *span)?,
         Test::Latency(Span { min, max }) => Wish::Took(signed(Span { min: min / 1_000, max: max / 1_000 })),
         Test::Received { from, to } => {
             let from = from.map_or(i64::MIN, |from| from.as_micros());
@@ -107,32 +195,7 @@ fn wish(db: &Connection, test: &Test) -> Result<Wish, IndexError> {
         Test::Number(span) => Wish::Seq(signed(*span)),
         Test::Text(text) => Wish::Text(text.folded().to_owned()),
         Test::Header(..) | Test::Body(_) => Wish::Unknown,
-    })
-}
-
-fn word(db: &Connection, key: WordKey, pattern: &Pattern) -> Result<Wish, IndexError> {
-    let (column, mut numbers) = (column_of(key), Numbers::default());
-    words::each(db, column, |number, word, _| {
-        let matches = match key {
-            WordKey::Target | WordKey::Tag => words::split(word).any(|word| pattern.finds(key, word)),
-            _ => pattern.finds(key, word),
-        };
-        if matches {
-            numbers.insert(number);
-        }
-    })?;
-    Ok(Wish::Word(column, numbers))
-}
-
-fn answered(db: &Connection, span: Span) -> Result<Wish, IndexError> {
-    let mut numbers = Numbers::default();
-    words::each(db, Column::Answers, |number, word, _| {
-        let mut answers = words::split(word).filter_map(|answer| answer.parse::<u64>().ok());
-        if answers.any(|answer| (span.min..=span.max).contains(&answer)) {
-            numbers.insert(number);
-        }
-    })?;
-    Ok(Wish::Word(Column::Answers, numbers))
+    }
 }
 
 /// Returns the column in which the words of a key are.
@@ -152,4 +215,26 @@ pub(crate) fn column_of(key: WordKey) -> Column {
 fn signed(span: Span) -> RangeInclusive<i64> {
     let bound = |number| i64::try_from(number).unwrap_or(i64::MAX);
     bound(span.min)..=bound(span.max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Index, life_tests};
+
+    #[test]
+    fn words_that_were_not_looked_at_in_time_may_match_and_surely_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = Index::open(folder.path(), "a").unwrap();
+        life_tests::fill(&index, 3_000);
+        let db = Connection::open(folder.path().join("search.db")).unwrap();
+        for (end, sure, maybe) in [(LONG, 3, 3), (Duration::ZERO, 0, 4)] {
+            let query = life_tests::path("/special/*");
+            let plan = Plan::within(&db, &query, Instant::now() + end).unwrap();
+            let Wish::Word(_, numbers) = &plan.clauses[0].any[0] else { panic!("{plan:?}") };
+            let count = |holds: &dyn Fn(i64) -> bool| (2..6).filter(|number| holds(*number)).count();
+            assert_eq!(count(&|number| numbers.contain(number)), sure);
+            assert_eq!(count(&|number| numbers.may_contain(number)), maybe);
+        }
+    }
 }

@@ -6,12 +6,12 @@ use std::{
 };
 
 use hookmitt_sqlite::PrepareError;
-use rusqlite::{Connection, OptionalExtension as _, config::DbConfig, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, config::DbConfig, params};
 
 use crate::error::IndexError;
 
 /// Changes with the meaning of what the file holds. A file of another format is made anew.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 
 const SCHEMA: &str = "
     PRAGMA page_size = 8192;
@@ -26,22 +26,32 @@ const SCHEMA: &str = "
     PRAGMA user_version = 1;
 ";
 
-/// Opens the writer's connection. What belongs to another inbox, has another format or is damaged is made anew.
+/// Opens the writer's connection. What belongs to another inbox, has another format or is damaged is made anew; whatever
+/// else fails may pass.
 pub(crate) fn open(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
     let usable = opened(path, inbox).and_then(|db| Ok(is_usable(&db, inbox)?.then_some(db)));
     match usable {
         Ok(Some(db)) => Ok(db),
-        Err(why @ (IndexError::Busy | IndexError::Full)) => Err(why),
-        Ok(None) | Err(_) => begin_anew(path, inbox),
+        Ok(None) => begin_anew(path, inbox),
+        Err(why) if is_lasting(&why) => begin_anew(path, inbox),
+        Err(why) => Err(why),
+    }
+}
+
+/// Whether the file itself is at fault: it is damaged, or has other tables than ours.
+fn is_lasting(why: &IndexError) -> bool {
+    match why {
+        IndexError::Damaged(_) => true,
+        IndexError::Sqlite(why) => why.sqlite_error_code() == Some(ErrorCode::Unknown),
+        _ => false,
     }
 }
 
 /// Empties the file, whatever is in it. Those who have it open see that, too, which they wouldn't if it were replaced.
 pub(crate) fn begin_anew(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
     match emptied(path) {
-        Ok(()) => {}
-        Err(why @ (IndexError::Busy | IndexError::Full)) => return Err(why),
-        Err(_) => remove(path)?,
+        Err(why) if is_lasting(&why) => remove(path)?,
+        emptied => emptied?,
     }
     opened(path, inbox)
 }
@@ -74,7 +84,7 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 fn opened(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
     hookmitt_sqlite::prepare(path, &path.with_extension("lock"), &[SCHEMA]).map_err(|why| match why {
-        PrepareError::Newer { .. } => IndexError::Damaged(why.to_string()),
+        PrepareError::Newer { .. } | PrepareError::Damaged(_) => IndexError::Damaged(why.to_string()),
         PrepareError::Refused(why) => refused(path, why),
     })?;
     let db = hookmitt_sqlite::durable(path)?;
@@ -98,15 +108,25 @@ pub(crate) fn is_usable(db: &Connection, inbox: &str) -> Result<bool, IndexError
 
 /// Returns the sequence number up to which all events are in the index.
 pub(crate) fn done(db: &Connection) -> Result<i64, IndexError> {
-    let done =
-        db.prepare_cached("SELECT value FROM meta WHERE key = 'done'")?.query_row([], |row| row.get(0));
-    Ok(done.optional()?.unwrap_or(0))
+    Ok(number(db, "done")?.unwrap_or(0))
 }
 
-/// Stores the sequence number up to which all events are in the index.
-pub(crate) fn set_done(db: &Connection, done: i64) -> Result<(), IndexError> {
-    db.prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('done', ?1)")?.execute([done])?;
+/// Returns the name of the last step; `None` if there was none since the index was made.
+pub(crate) fn step(db: &Connection) -> Result<Option<i64>, IndexError> {
+    number(db, "step")
+}
+
+/// Stores the name of a step, and up to which sequence number all events are in the index since.
+pub(crate) fn set_step(db: &Connection, step: i64, done: i64) -> Result<(), IndexError> {
+    let mut set = db.prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)")?;
+    set.execute(params!["step", step])?;
+    set.execute(params!["done", done])?;
     Ok(())
+}
+
+fn number(db: &Connection, key: &str) -> Result<Option<i64>, IndexError> {
+    let mut select = db.prepare_cached("SELECT value FROM meta WHERE key = ?1")?;
+    Ok(select.query_row([key], |row| row.get(0)).optional()?)
 }
 
 fn refused(path: &Path, why: impl ToString) -> IndexError {

@@ -35,6 +35,8 @@ pub struct Candidates {
     pub exact: bool,
     /// Up to which sequence number the index had all events. Later ones may be missing.
     pub done: i64,
+    /// The name of the [`Step`](crate::Step) that the index had stored last; `None` if it is empty.
+    pub step: Option<i64>,
 }
 
 /// How many events a query finds.
@@ -46,6 +48,8 @@ pub struct Count {
     pub exact: bool,
     /// Up to which sequence number the index had all events. Later ones may be missing.
     pub done: i64,
+    /// The name of the [`Step`](crate::Step) that the index had stored last; `None` if it is empty.
+    pub step: Option<i64>,
 }
 
 /// Finds candidates in a range of sequence numbers. Stops after `limit`, or if it takes long.
@@ -56,8 +60,8 @@ pub(crate) fn candidates(
     limit: usize,
 ) -> Result<Candidates, IndexError> {
     let end = Instant::now() + LONG;
-    let mut candidates =
-        Candidates { seqs: Vec::new(), reached: range.start, exact: true, done: schema::done(db)? };
+    let (done, step) = (schema::done(db)?, schema::step(db)?);
+    let mut candidates = Candidates { seqs: Vec::new(), reached: range.start, exact: true, done, step };
     each_chunk(db, query, range, |chunk, found| {
         let left = limit.saturating_sub(candidates.seqs.len());
         let seqs = found.maybe.newest_first().map(|slot| chunk::seq(chunk, slot));
@@ -79,7 +83,7 @@ pub(crate) fn candidates(
 /// Counts what a query finds. Stops if it takes long.
 pub(crate) fn count(db: &Connection, query: &Query) -> Result<Count, IndexError> {
     let end = Instant::now() + LONG_COUNT;
-    let mut count = Count { at_least: 0, exact: true, done: schema::done(db)? };
+    let mut count = Count { at_least: 0, exact: true, done: schema::done(db)?, step: schema::step(db)? };
     each_chunk(db, query, &(0..i64::MAX), |_, found| {
         count.at_least += found.sure.len() as u64;
         let goes_on = Instant::now() < end;
@@ -124,6 +128,7 @@ pub(crate) fn words(
         for word in words::split(set).filter(|word| fold(word).contains(&part)) {
             *uses.entry(word.to_owned()).or_default() += count;
         }
+        true
     })?;
     let mut words: Vec<_> = uses.into_iter().collect();
     words.sort_unstable_by(|(a, often), (b, other)| other.cmp(often).then_with(|| a.cmp(b)));

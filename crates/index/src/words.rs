@@ -125,13 +125,14 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Calls `each` with every word of a column that is used, its number and how many events use it.
+/// Calls `each` with every word of a column that is used, its number and how many events use it, until it returns
+/// `false`. The numbers ascend.
 pub(crate) fn each(
     db: &Connection,
     column: Column,
-    mut each: impl FnMut(i64, &str, u64),
+    mut each: impl FnMut(i64, &str, u64) -> bool,
 ) -> Result<(), IndexError> {
-    const SQL: &str = "SELECT id, text, uses, sum FROM word WHERE id BETWEEN ?1 AND ?2";
+    const SQL: &str = "SELECT id, text, uses, sum FROM word WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
     let mut statement = db.prepare_cached(SQL)?;
     let mut found = statement.query([id(column, FIRST), id(column, FIRST + MOST)])?;
     while let Some(row) = found.next()? {
@@ -139,7 +140,9 @@ pub(crate) fn each(
         let is_whole = |word: &&str| sum.is_ok_and(|sum| sum == rows::checksum(id, word.as_bytes()));
         let word = word.ok().filter(is_whole);
         let word = word.ok_or_else(|| IndexError::Damaged(format!("word {id} is not what was written")))?;
-        each(number(id), word, row.get(2)?);
+        if !each(number(id), word, row.get(2)?) {
+            break;
+        }
     }
     Ok(())
 }

@@ -27,9 +27,43 @@ pub enum PrepareError {
         /// The newest schema number that the caller knows.
         known: u32,
     },
-    /// The system or SQLite refused the file; the text is theirs.
+    /// The file is no database, or a damaged one; the text is SQLite's.
+    #[error("{0}")]
+    Damaged(String),
+    /// The system or SQLite refused the file, perhaps only for now; the text is theirs.
     #[error("{0}")]
     Refused(String),
+}
+
+impl From<rusqlite::Error> for PrepareError {
+    fn from(why: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match why.sqlite_error_code() {
+            Some(DatabaseCorrupt | NotADatabase) => Self::Damaged(why.to_string()),
+            _ => refused(why),
+        }
+    }
+}
+
+/// Tells a file from another one that takes its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId(u64, u64);
+
+impl FileId {
+    /// Returns the id of the file that is at a path now; `None` if there is none, or if the system has no such ids.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            fs::metadata(path).ok().map(|file| Self(file.dev(), file.ino()))
+        }
+        #[cfg(not(unix))]
+        {
+            let _path = path; // an open database can't be removed there
+            None
+        }
+    }
 }
 
 /// Creates the file (0600) and its folder (0700) if they are missing, and runs the migrations that the file has not had
@@ -47,7 +81,7 @@ pub fn prepare(path: &Path, lock: &Path, migrations: &[&str]) -> Result<(), Prep
     let guard = private_file(lock).map_err(refused)?;
     guard.lock().map_err(refused)?;
     private_file(path).map_err(refused)?;
-    migrate(&connect(path).map_err(refused)?, migrations)
+    migrate(&connect(path)?, migrations)
 }
 
 /// Locks the file `lock`, which is created if it is missing. The lock lasts until the returned file is dropped or the
@@ -69,13 +103,13 @@ fn refused(why: impl Display) -> PrepareError {
 }
 
 fn migrate(db: &Connection, migrations: &[&str]) -> Result<(), PrepareError> {
-    let found: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(refused)?;
+    let found: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
     let missing = usize::try_from(found).ok().and_then(|done| migrations.get(done..));
     for sql in missing.ok_or(PrepareError::Newer { found, known })? {
-        db.execute_batch(sql).map_err(refused)?;
+        db.execute_batch(sql)?;
     }
-    db.pragma_update(None, "journal_mode", "wal").map_err(refused)
+    Ok(db.pragma_update(None, "journal_mode", "wal")?)
 }
 
 /// Opens a connection that syncs each commit to the disk before the commit returns, for example the writer's. It never
@@ -185,7 +219,7 @@ mod tests {
         fs::write(&path, "not a database, but long enough to be read as a header of one ".repeat(9)).unwrap();
         let before = fs::read(&path).unwrap();
         let refused = prepare(&path, &folder.path().join("lock"), &MIGRATIONS);
-        assert!(matches!(refused, Err(PrepareError::Refused(_))));
+        assert!(matches!(refused, Err(PrepareError::Damaged(_))));
         assert_eq!(fs::read(&path).unwrap(), before);
     }
 

@@ -110,14 +110,14 @@ impl<S: State> Jobs<S> {
         self.queue.max_capacity() - self.queue.capacity()
     }
 
-    /// Has the writer copy the log into the file between two commits, and truncate it to nothing. Returns `false` if
-    /// somebody reads it at the moment, or if another caller asks for the same.
+    /// Has the log copied into the file while the writer goes on, and then truncated to nothing between two commits.
+    /// Callers who ask meanwhile share one cut. Returns `false` if somebody reads the log at that moment.
     ///
     /// # Errors
     /// Fails with [`Unwritten::Closed`] if the writer has ended.
     pub async fn cut_log(&self) -> Result<bool, S::Error> {
-        let answer = self.cut.ask();
-        self.hand_in(Wake).await?;
+        let (asks, answer) = oneshot::channel();
+        self.hand_in(CutAsked { asks, cut: Arc::clone(&self.cut) }).await?;
         Ok(answer.await.unwrap_or(false))
     }
 
@@ -186,20 +186,31 @@ where
     }
 }
 
-/// Who waits until the log is truncated.
+/// Those who wait until the log is truncated.
 #[derive(Debug, Default)]
-pub(crate) struct Cut(Mutex<Option<oneshot::Sender<bool>>>);
+pub(crate) struct Cut(Mutex<Vec<oneshot::Sender<bool>>>);
 
 impl Cut {
-    fn ask(&self) -> oneshot::Receiver<bool> {
-        let (asks, answer) = oneshot::channel();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(asks);
-        answer
+    /// Takes those who wait.
+    pub(crate) fn take(&self) -> Vec<oneshot::Sender<bool>> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A job that changes nothing. After its commit its caller is among those who wait for the cut; if the writer ends before
+/// that, the caller is told so.
+struct CutAsked {
+    asks: oneshot::Sender<bool>,
+    cut: Arc<Cut>,
+}
+
+impl<S: State> Job<S> for CutAsked {
+    fn run(&mut self, _: &Connection, _: &mut S) -> Result<(), S::Error> {
+        Ok(())
     }
 
-    /// Takes the one who waits, if anybody does.
-    pub(crate) fn take(&self) -> Option<oneshot::Sender<bool>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    fn tell(self: Box<Self>, _: Result<(), S::Error>) {
+        self.cut.0.lock().unwrap_or_else(PoisonError::into_inner).push(self.asks);
     }
 }
 

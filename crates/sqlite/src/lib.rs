@@ -13,7 +13,7 @@ mod state;
 mod writer;
 
 pub use background::{Background, give_way};
-pub use file::{LOG_LIMIT, PrepareError, durable, prepare, reader, take};
+pub use file::{FileId, LOG_LIMIT, PrepareError, durable, prepare, reader, take};
 pub use job::{Job, Jobs, task};
 pub use readers::{Closed, Readers};
 pub use refusal::{Refusal, refusal};

@@ -16,8 +16,12 @@ use std::{
 };
 
 use rusqlite::Connection;
+use tokio::sync::oneshot;
 
-use crate::file::{self, BUSY, LOG_LIMIT};
+use crate::{
+    file::{self, BUSY, LOG_LIMIT},
+    job::Cut,
+};
 
 /// Bytes written between two copies of the log. A page that changes many times in between, such as a page of the keys'
 /// index, is copied only once.
@@ -40,8 +44,10 @@ const INSIST_AT: u64 = LOG_LIMIT / 2;
 /// The longest time that the writer waits for readers so that the log can start over.
 const INSIST_FOR: Duration = Duration::from_secs(2);
 
-/// The longest time that the writer waits for readers so that the log can be truncated.
+/// The longest time that the writer waits for readers so that the log can be truncated: on a disk that is nearly full, and
+/// where it can as well be done later.
 const CUT_OFF_FOR: Duration = Duration::from_millis(200);
+const CUT_FOR: Duration = Duration::from_millis(8);
 
 /// How often the writer checks meanwhile whether another connection is still copying. SQLite's busy timeout doesn't
 /// cover that.
@@ -55,6 +61,15 @@ pub(crate) struct Pressure {
     copy: Option<SyncSender<()>>,
     copier: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
+    /// Those who wait for the log to be copied and cut.
+    waiting: Option<Waiting>,
+}
+
+/// Those who wait for a cut, and how often the log had been copied when they came.
+#[derive(Debug)]
+struct Waiting {
+    asks: Vec<oneshot::Sender<bool>>,
+    copies: u64,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +79,8 @@ struct Shared {
     log: AtomicU64,
     /// Set when the copying thread has copied nearly all of the log.
     nearly: AtomicBool,
+    /// How often the copying thread has done what it was asked for.
+    copies: AtomicU64,
 }
 
 impl Pressure {
@@ -76,7 +93,7 @@ impl Pressure {
         let copier = Copier { db, shared: Arc::clone(&shared), wake };
         let copier =
             thread::Builder::new().name("sqlite-log".to_owned()).spawn(move || copier.run(&asked))?;
-        Ok(Self { since_copy: 0, copy: Some(copy), copier: Some(copier), shared })
+        Ok(Self { since_copy: 0, copy: Some(copy), copier: Some(copier), shared, waiting: None })
     }
 
     /// Counts bytes handed to SQLite, and asks for a copy when enough have been written.
@@ -84,12 +101,36 @@ impl Pressure {
         self.shared.log.fetch_add(bytes, Ordering::Relaxed);
         self.since_copy += bytes;
         if self.since_copy >= COPY_EVERY {
-            self.since_copy = 0;
-            if let Some(copy) = &self.copy
-                && matches!(copy.try_send(()), Err(TrySendError::Disconnected(())))
-            {
-                tracing::warn!("the write-ahead log is no longer copied");
+            self.copy();
+        }
+    }
+
+    /// Truncates the log for those who asked for it, once it has been copied since they did. The writer calls it between
+    /// two commits.
+    pub(crate) fn cut_for(&mut self, db: &Connection, cut: &Cut) {
+        let copies = self.shared.copies.load(Ordering::Acquire);
+        if let Some(Waiting { asks, .. }) = self.waiting.take_if(|waiting| copies > waiting.copies) {
+            let is_cut = self.truncate(db, CUT_FOR);
+            for asks in asks {
+                let _gone = asks.send(is_cut);
             }
+        }
+        if self.waiting.is_none() {
+            let asks = cut.take();
+            if !asks.is_empty() {
+                self.waiting = Some(Waiting { asks, copies });
+                self.copy();
+            }
+        }
+    }
+
+    /// Asks the copying thread for a copy.
+    fn copy(&mut self) {
+        self.since_copy = 0;
+        if let Some(copy) = &self.copy
+            && matches!(copy.try_send(()), Err(TrySendError::Disconnected(())))
+        {
+            tracing::warn!("the write-ahead log is no longer copied");
         }
     }
 
@@ -113,7 +154,13 @@ impl Pressure {
     /// Copies the log and truncates it to nothing, on a disk that is nearly full. Returns whether that succeeded. The
     /// writer calls it between two commits.
     pub(crate) fn cut_off(&self, db: &Connection) -> bool {
-        match checkpoint(db, "TRUNCATE", CUT_OFF_FOR) {
+        self.truncate(db, CUT_OFF_FOR)
+    }
+
+    /// Copies the log and truncates it to nothing, after waiting so long for readers at most. Returns whether that
+    /// succeeded.
+    fn truncate(&self, db: &Connection, wait: Duration) -> bool {
+        match checkpoint(db, "TRUNCATE", wait) {
             Ok(Some(log)) => {
                 self.shared.log.store(log.left(), Ordering::Relaxed);
                 log.left() == 0
@@ -161,6 +208,7 @@ impl<W: Fn()> Copier<W> {
             if let Err(error) = self.copy() {
                 tracing::warn!(%error, "the write-ahead log could not be copied");
             }
+            self.shared.copies.fetch_add(1, Ordering::Release);
             (self.wake)();
         }
     }

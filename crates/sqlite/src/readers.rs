@@ -10,7 +10,7 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use crate::file;
+use crate::file::{self, FileId};
 
 /// How many readers may read at once. More would only compete for the same disk and cores.
 const READERS: u32 = 4;
@@ -31,8 +31,15 @@ pub struct Closed;
 pub struct Readers<E> {
     path: Arc<Path>,
     turns: Arc<Semaphore>,
-    idle: Arc<Mutex<Vec<Connection>>>,
+    idle: Arc<Mutex<Vec<Open>>>,
     error: PhantomData<fn() -> E>,
+}
+
+/// A connection, and the file that it was opened on.
+#[derive(Debug)]
+struct Open {
+    db: Connection,
+    file: Option<FileId>,
 }
 
 impl<E> Clone for Readers<E> {
@@ -83,13 +90,13 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         let readers = self.clone();
         let task = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            let mut db = readers.take()?;
+            let Open { mut db, file } = readers.take()?;
             let end = limit.map(|limit| Instant::now() + limit);
             db.progress_handler(STEPS, end.map(|end| move || Instant::now() >= end))?;
             let snapshot = db.unchecked_transaction()?;
             let answer = read(&snapshot);
             drop(snapshot);
-            readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(db);
+            readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(Open { db, file });
             answer
         });
         task.await.map_err(|_| Closed)?
@@ -102,9 +109,14 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn take(&self) -> rusqlite::Result<Connection> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| file::reader(&self.path), Ok)
+    /// Returns a connection to the file that is there now. Those to a file that was removed since are closed.
+    fn take(&self) -> rusqlite::Result<Open> {
+        let file = FileId::of(&self.path);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|open| open.file == file);
+        let open = idle.pop();
+        drop(idle);
+        open.map_or_else(|| Ok(Open { db: file::reader(&self.path)?, file }), Ok)
     }
 }
 
@@ -157,6 +169,26 @@ mod tests {
         let busy = writer.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(0));
         assert_eq!(busy, Ok(0), "nobody holds a snapshot");
         assert!(matches!(readers.read(|_| Ok(())).await, Err(Failure::Closed)));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_file_that_takes_the_place_of_another_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let make = |number: i64| {
+            let sql = format!("CREATE TABLE a (b); INSERT INTO a VALUES ({number}); PRAGMA user_version = 1");
+            file::prepare(&path, &folder.path().join("lock"), &[&sql]).unwrap();
+        };
+        make(1);
+        let readers: Readers<Failure> = Readers::new(path.as_path().into());
+        let read = || readers.read(|db| Ok(db.query_row("SELECT b FROM a", [], |row| row.get::<_, i64>(0))?));
+        assert_eq!(read().await.unwrap(), 1);
+        let kept = std::fs::File::open(&path).unwrap(); // so that the system doesn't give its number out again
+        std::fs::remove_file(&path).unwrap();
+        make(2);
+        assert_eq!(read().await.unwrap(), 2);
+        drop(kept);
     }
 
     #[tokio::test]

@@ -88,7 +88,7 @@ impl<S: State> Writer<S> {
         let (closing, cut) = (Arc::clone(&jobs.closing), Arc::clone(&jobs.cut));
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             desk.run(&mut queue, &closing, &cut);
-            drop((desk, queue)); // callers that wait for the end may open the file anew or delete it
+            drop((desk, queue, cut.take())); // callers that wait for the end may open the file anew or delete it
             end.send_replace(true);
         })?;
         Ok(jobs)
@@ -144,9 +144,7 @@ impl<S: State> Desk<S> {
                 job.tell(outcome.clone().and(own));
             }
             self.pressure.relieve(&self.db);
-            if let Some(asks) = cut.take() {
-                let _gone = asks.send(self.pressure.cut_off(&self.db));
-            }
+            self.pressure.cut_for(&self.db, cut);
             if closing.load(Ordering::Acquire) {
                 queue.close(); // the jobs that are in the queue still run
             }

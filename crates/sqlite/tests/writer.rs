@@ -249,3 +249,27 @@ async fn a_writer_that_is_closed_does_what_waits_and_no_more() {
     assert_eq!(late, Err(Failure::Unwritten(Unwritten::Closed)));
     assert_eq!(store.words(), ["one"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_wants_the_log_cut_shares_a_cut_and_a_reader_holds_nobody_up() {
+    let store = Store::open();
+    let cut = || store.jobs.cut_log();
+    store.add("one", fine).await.await.unwrap().unwrap();
+    assert_eq!(tokio::join!(cut(), cut(), cut()), (Ok(true), Ok(true), Ok(true)));
+    let log = store.folder.path().join("words.db-wal");
+    assert_eq!(std::fs::metadata(&log).unwrap().len(), 0);
+
+    let reader = store.reader();
+    let reading = reader.unchecked_transaction().unwrap();
+    assert_eq!(reading.query_row("SELECT count(*) FROM word", [], |row| row.get(0)), Ok(1));
+    store.add("two", fine).await.await.unwrap().unwrap();
+    let begun = Instant::now();
+    for _ in 0..10 {
+        assert_eq!(cut().await, Ok(false));
+    }
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    drop(reading);
+    assert_eq!(cut().await, Ok(true));
+    store.jobs.close(|_, _| Ok(())).await;
+    assert_eq!(cut().await, Err(Failure::Unwritten(Unwritten::Closed)));
+}

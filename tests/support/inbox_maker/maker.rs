@@ -111,8 +111,11 @@ impl Maker {
         (*sender, request)
     }
 
+    /// Remembers a request that may be repeated. Signing the same one later may change the bytes of some (Linear's have
+    /// the time in them), which would make each repeat a conflict.
     fn remember(&mut self, sender: usize, event: &NewEvent, unsigned: Request) {
-        if event.may_own && event.facts.event_id.is_some() {
+        let is_repeatable = event.request.body == unsigned.body;
+        if event.may_own && event.facts.event_id.is_some() && is_repeatable {
             self.recent.push_back(Sent { sender, id: event.id, unsigned });
         }
         if self.recent.len() > REMEMBERED {

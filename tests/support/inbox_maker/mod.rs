@@ -9,6 +9,7 @@ mod deliver;
 mod fresh;
 mod grow;
 mod maker;
+mod marking;
 mod mix;
 mod random;
 mod sizes;
@@ -77,6 +78,7 @@ impl Plan {
             hash.update(&event.request.body);
             hash.update(format!("{:?} {:?} {:?}", event.verdict, event.facts, deliverer.end(seq, 1, 1)));
         }
+        hash.update(format!("{:?}", (1..1_000).map(marking::marks).collect::<Vec<_>>()));
         hex::encode(&hash.finalize()[..8])
     }
 }
@@ -115,9 +117,11 @@ pub async fn fill_inbox(
             clock.set(last)
         }
         at = last;
+        let (first, ids) = (count + 1, some.iter().map(|event| event.id).collect::<Vec<_>>());
         count += some.len() as u64;
         filled.add(&some);
         try_join_all(some.into_iter().map(|event| inbox.store(event))).await?;
+        marking::mark(&inbox, &ids, first).await?;
         deliverer.deliver(&inbox, &targets.running).await?;
         if (count as f64) < plan.events as f64 * (1.0 - HELD_UP) {
             deliverer.deliver(&inbox, &[targets.paused]).await?;

@@ -88,8 +88,7 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
         return ended;
     }
     loop {
-        seat.announce(data_dir, screen);
-        let ended = follow(&seat, &order, &mut view, &mut stop, screen).await;
+        let ended = follow(&seat, &order, data_dir, &mut view, &mut stop, screen).await;
         if !(seat.is_attached() && owner_ended(&ended)) {
             public.close(&seat.client, screen).await;
             seat.leave(&mut stop).await;
@@ -157,14 +156,18 @@ async fn take_over(args: &Args, data_dir: &Path, stop: &mut Stop) -> Result<Opti
     }
 }
 
+/// Adds the target and shows what comes, and says that it listens only once the target and the secret are there: whatever
+/// is sent after that is verified and forwarded.
 async fn follow(
     seat: &Seat,
     order: &Value,
+    data_dir: &Path,
     view: &mut View,
     stop: &mut Stop,
     screen: &Screen,
 ) -> Result<Ended, CliError> {
     let mut live = seat.client.stream(Method::POST, &Address::new(["listen"]), Some(order)).await?;
+    seat.announce(data_dir, screen);
     let only = order["source"].as_str();
     let mut is_noted = false;
     loop {

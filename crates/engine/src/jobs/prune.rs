@@ -24,5 +24,6 @@ pub(super) async fn go(run: &mut Run) -> Result<(), EngineError> {
         }
     }
     run.parts.base.announce(Change::Many(gone));
-    run.parts.trash.tidy_up().await
+    run.parts.trash.tidy_up();
+    Ok(())
 }

@@ -152,7 +152,7 @@ async fn what_another_process_asks_for_is_run_by_the_owner() {
     assert_eq!((entry.who, entry.what), (Actor::Page, Deed::Deleted));
     assert_eq!(
         entry.subject.detail,
-        *serde_json::json!({ "job": job.id, "events": 20 }).as_object().unwrap()
+        *serde_json::json!({ "job": job.id, "q": "order", "events": 20 }).as_object().unwrap()
     );
     assert_eq!(other.jobs.cancel(job.id).await.unwrap().state, JobState::Done, "it has ended");
     other.stop().await;

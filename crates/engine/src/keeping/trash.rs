@@ -4,11 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use hookmitt_event::{EventId, Slug, TargetId, Timestamp};
 use hookmitt_inbox::{Cleared, Emptied, TrashPage, TrashPlace};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::{Change, EngineError, base::Base, delivery::Bells, verdicts::Verdicts};
 
-/// How long to wait before another try to truncate a log that somebody reads.
+/// How long to wait before the log is cut again, whether somebody read it or more is deleted meanwhile.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Moves events to the bin, restores them, and deletes them for good.
@@ -66,13 +66,11 @@ impl Trash {
     /// # Errors
     /// Fails if the event is unknown or not in the bin.
     pub async fn delete_for_good(&self, id: EventId) -> Result<bool, EngineError> {
-        let unfinished = Unfinished(&self.untidy);
+        let _tidied = TidiedLater(&self.untidy);
         let is_gone = self.base.inbox.delete_for_good(id).await?;
         if is_gone {
             self.base.announce(Change::Many(1));
         }
-        self.tidy_up().await?;
-        unfinished.done();
         Ok(is_gone)
     }
 
@@ -82,11 +80,9 @@ impl Trash {
     /// Fails if the inbox fails.
     pub async fn empty(&self, before: Option<Timestamp>) -> Result<Emptied, EngineError> {
         let before = before.unwrap_or(Timestamp::from_micros(i64::MAX));
-        let unfinished = Unfinished(&self.untidy);
+        let _tidied = TidiedLater(&self.untidy);
         let emptied = self.base.inbox.empty_trash(before).await?;
         self.base.announce(Change::Many(emptied.gone));
-        self.tidy_up().await?;
-        unfinished.done();
         Ok(emptied)
     }
 
@@ -110,25 +106,29 @@ impl Trash {
         Ok(cleared)
     }
 
-    /// Gives back what events left that were deleted for good. What somebody still reads is left to the background.
-    pub(crate) async fn tidy_up(&self) -> Result<(), EngineError> {
-        if !self.base.inbox.give_back().await? {
-            self.untidy.notify_one();
-        }
-        Ok(())
+    /// Has the background give back what events left that were deleted for good.
+    pub(crate) fn tidy_up(&self) {
+        self.untidy.notify_one();
     }
 
-    /// Has the background try again to truncate the log, until the engine stops.
-    pub(crate) fn keep_tidy(&self) {
-        let (base, untidy) = (Arc::clone(&self.base), Arc::clone(&self.untidy));
+    /// Has the background give back what deleted events leave, until the engine stops: at once, but not more than once a
+    /// second, so that deletes in a row share it. When this process begins to deliver it does so, too, because the one
+    /// before may have been killed.
+    pub(crate) fn keep_tidy(&self, owner: &watch::Receiver<bool>) {
+        let (base, untidy, owner) = (Arc::clone(&self.base), Arc::clone(&self.untidy), owner.clone());
         self.base.tasks.keep_going("tidying up after deleting", move || {
-            let (base, untidy) = (Arc::clone(&base), Arc::clone(&untidy));
+            let (base, untidy, mut owner) = (Arc::clone(&base), Arc::clone(&untidy), owner.clone());
             async move {
                 let tidying = async {
+                    tokio::select! {
+                        () = untidy.notified() => {}
+                        _delivers = owner.wait_for(|owner| *owner) => {}
+                    }
                     loop {
-                        untidy.notified().await;
-                        while !matches!(base.inbox.give_back().await, Ok(true)) {
-                            tokio::time::sleep(AGAIN).await;
+                        let tidied = base.inbox.give_back().await;
+                        tokio::time::sleep(AGAIN).await;
+                        if matches!(tidied, Ok(true)) {
+                            untidy.notified().await;
                         }
                     }
                 };
@@ -138,16 +138,10 @@ impl Trash {
     }
 }
 
-/// Leaves tidying up to the background if the caller fails or gives up in the middle.
-struct Unfinished<'a>(&'a Notify);
+/// Has the background tidy up, even if the caller fails or gives up in the middle.
+struct TidiedLater<'a>(&'a Notify);
 
-impl Unfinished<'_> {
-    fn done(self) {
-        std::mem::forget(self);
-    }
-}
-
-impl Drop for Unfinished<'_> {
+impl Drop for TidiedLater<'_> {
     fn drop(&mut self) {
         self.0.notify_one();
     }

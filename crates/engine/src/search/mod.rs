@@ -10,7 +10,7 @@ mod words;
 use std::{collections::HashSet, sync::Arc};
 
 use hookmitt_inbox::Filter;
-use hookmitt_index::State;
+use hookmitt_index::{IndexError, State};
 
 use crate::{EngineError, base::Base};
 
@@ -43,5 +43,27 @@ impl Search {
         let filter = Filter { glance: false, ..filter.clone() };
         let part = self.base.inbox.among(&filter, &seqs, usize::MAX, None).await?;
         Ok(part.items.iter().map(|listed| listed.event.seq).collect())
+    }
+
+    /// Returns an answer of the index's, if it is the index of what is in the inbox now. Who writes the index is told of
+    /// damage.
+    async fn trusted<T>(
+        &self,
+        answer: Result<T, IndexError>,
+        step: impl Fn(&T) -> Option<i64>,
+    ) -> Result<Option<T>, EngineError> {
+        let inbox = &self.base.inbox;
+        match answer {
+            Ok(answer) => Ok(inbox.knows_index(step(&answer)).await?.then_some(answer)),
+            Err(error) => {
+                tracing::warn!(%error, "the search index can't be read");
+                if let IndexError::Damaged(_) = error
+                    && let Err(error) = inbox.forget_index().await
+                {
+                    tracing::warn!(%error, "the search index can't be made anew yet");
+                }
+                Ok(None)
+            }
+        }
     }
 }

@@ -77,7 +77,8 @@ impl Search {
             return Ok(None);
         }
         let query = asked(inbox, filter).await?;
-        let Some(found) = self.index.get().count(&query).await.ok().filter(|found| found.exact) else {
+        let found = self.index.get().count(&query).await;
+        let Some(found) = self.trusted(found, |found| found.step).await?.filter(|found| found.exact) else {
             return Ok(None);
         };
         let newest = found.done.saturating_add(1)..below;
@@ -141,13 +142,8 @@ impl Search {
         let is_all = changed.len() < CHANGES as usize;
         let floor = changed.last().filter(|_| !is_all).map_or(range.start, |last| range.start.max(*last));
         let limit = wanted.saturating_mul(2).clamp(FEW, MANY);
-        let mut found = match index.candidates(query, floor..range.end, limit).await {
-            Ok(found) => found,
-            Err(error) => {
-                tracing::warn!(%error, "the search index can't be read");
-                return Ok(None);
-            }
-        };
+        let found = index.candidates(query, floor..range.end, limit).await;
+        let Some(mut found) = self.trusted(found, |found| found.step).await? else { return Ok(None) };
         found.seqs.extend(changed.into_iter().filter(|seq| *seq >= found.reached));
         found.seqs.sort_unstable_by(|one, other| other.cmp(one));
         found.seqs.dedup();

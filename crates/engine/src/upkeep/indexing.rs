@@ -1,12 +1,13 @@
 //! Keeps the search index up with the inbox.
 //!
 //! What the index has not stored yet is either newer than what it says is done, or noted in the inbox as changed. So a
-//! process that is killed between two steps leaves nothing behind that the next one doesn't see.
+//! process that is killed between two steps leaves nothing behind that the next one doesn't see. An index that the inbox
+//! doesn't know is made anew.
 
 use std::{sync::Arc, time::Duration};
 
 use hookmitt_inbox::{ChangeNote, Inbox, Indexable, Unindexed};
-use hookmitt_index::{Entry, Index, IndexError};
+use hookmitt_index::{Index, IndexError, Step};
 use hookmitt_sqlite::Background;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -35,31 +36,29 @@ pub(super) async fn index(base: Arc<Base>, slot: Arc<IndexSlot>) {
     }
 }
 
-struct Indexing {
+pub(super) struct Indexing {
     inbox: Inbox,
-    index: Index,
+    pub(super) index: Index,
     background: Background,
-    /// Changes to events up to this number are noted in the inbox.
-    noted: i64,
     /// The notes whose changes the index has stored since.
     stored: Vec<ChangeNote>,
 }
 
 impl Indexing {
-    async fn begin(base: &Base, slot: &IndexSlot) -> Result<Self, EngineError> {
+    pub(super) async fn begin(base: &Base, slot: &IndexSlot) -> Result<Self, EngineError> {
         let inbox = base.inbox.clone();
         let index = slot.reopen(&base.data_dir, &inbox.instance().await?)?;
         let background = Background::start("indexing").map_err(|why| {
             let path = base.data_dir.join("search.db");
             IndexError::Open { path, why: why.to_string() }
         })?;
-        Ok(Self { inbox, index, background, noted: 0, stored: Vec::new() })
+        Ok(Self { inbox, index, background, stored: Vec::new() })
     }
 
-    /// Indexes what comes, until the index itself fails: then it has to be opened anew.
-    async fn work(&mut self, progress: &mut Progress) {
+    /// Indexes what comes, until the index itself fails or its file is removed: then it has to be opened anew.
+    pub(super) async fn work(&mut self, progress: &mut Progress) {
         let mut commits = self.inbox.commits();
-        loop {
+        while self.index.is_in_place() {
             commits.borrow_and_update();
             let rested = Instant::now() + GATHER;
             let step = self.step().await;
@@ -81,32 +80,37 @@ impl Indexing {
     }
 
     /// Indexes the next few events and changes. Returns whether there may be more.
-    async fn step(&mut self) -> Result<bool, EngineError> {
-        let (done, last) = (self.index.done(), self.inbox.last_given().await?);
-        if done > last {
-            self.index.rebuild().await?; // an older copy of the inbox was restored
-            return Ok(true);
+    pub(super) async fn step(&mut self) -> Result<bool, EngineError> {
+        let last = self.index.step();
+        if !self.inbox.knows_index(last).await? {
+            return Err(
+                IndexError::Damaged("it isn't this inbox's, or a search found damage".to_owned()).into()
+            );
         }
-        let up_to = last.min(done + EVENTS);
-        self.note(up_to).await?;
-        // What is noted is read first: a change that comes in between is then in the event, too, or noted again.
-        let (changed, notes) = self.inbox.changed().await?;
-        let Unindexed { events, through } = self.inbox.unindexed(done, up_to).await?;
-        if done == through && notes.is_empty() {
+        let done = self.index.done();
+        let up_to = self.inbox.last_given().await?.min(done + EVENTS);
+        let is_behind = up_to > done || !self.inbox.changed_below(i64::MAX, 1).await?.is_empty();
+        if !is_behind && self.stored.is_empty() {
             let index = self.index.clone();
             return self.on_background(move || index.tidy()).await;
         }
-        self.store(done, through, events, changed, &notes).await?;
-        self.stored = notes;
+        let name = self.inbox.begin_indexing(last, up_to, std::mem::take(&mut self.stored)).await?;
+        // What is noted is read first: a change that comes in between is then in the event, too, or noted again.
+        let (changed, notes) = self.inbox.changed().await?;
+        let unindexed = self.inbox.unindexed(done, up_to).await?;
+        if done < unindexed.through || !notes.is_empty() {
+            self.store(name, done, unindexed, changed, &notes).await?;
+            self.stored = notes;
+        }
         Ok(true)
     }
 
     /// Stores events and changes in the index, on the thread that can wait.
     async fn store(
         &self,
+        name: i64,
         done: i64,
-        through: i64,
-        events: Vec<Indexable>,
+        Unindexed { events, through }: Unindexed,
         changed: Vec<Indexable>,
         notes: &[ChangeNote],
     ) -> Result<(), EngineError> {
@@ -114,24 +118,14 @@ impl Indexing {
         let work = move || {
             let there: Vec<_> = changed.iter().map(|changed| changed.event.seq).collect();
             let gone = notes.iter().map(|note| note.seq).filter(|seq| !there.contains(seq));
-            index.remove(&gone.collect::<Vec<_>>())?;
             let text_changed = |seq| notes.iter().any(|note| note.seq == seq && note.text);
             let new = events.iter().map(|event| entry(event, true));
             let again = changed.iter().filter(|changed| changed.event.seq <= done);
             let again = again.map(|changed| entry(changed, text_changed(changed.event.seq)));
-            let entries: Vec<Entry> = again.chain(new).collect();
-            index.write(entries, Some(done + 1..through + 1)).map(drop)
+            let whole = Some(done + 1..through + 1);
+            index.write(Step { name, removed: gone.collect(), entries: again.chain(new).collect(), whole })
         };
         self.on_background(work).await
-    }
-
-    /// Has changes up to a number noted, and forgets those that the last step has stored: one commit a step.
-    async fn note(&mut self, up_to: i64) -> Result<(), EngineError> {
-        if up_to > self.noted || !self.stored.is_empty() {
-            self.inbox.note_changes(up_to, std::mem::take(&mut self.stored)).await?;
-            self.noted = up_to;
-        }
-        Ok(())
     }
 
     async fn on_background<T: Send + 'static>(

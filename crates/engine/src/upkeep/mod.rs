@@ -4,6 +4,8 @@
 mod counting;
 mod dictionaries;
 mod indexing;
+#[cfg(test)]
+mod indexing_tests;
 mod packing;
 mod progress;
 mod pruning;

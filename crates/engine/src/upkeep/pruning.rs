@@ -57,8 +57,7 @@ struct After {
 
 impl After {
     fn new(base: Arc<Base>) -> Self {
-        // Whoever delivered before may have been killed between deleting and tidying up.
-        Self { base, untold: 0, told: Instant::now(), is_untidy: true, tidied: None, is_nearly_full: false }
+        Self { base, untold: 0, told: Instant::now(), is_untidy: false, tidied: None, is_nearly_full: false }
     }
 
     fn gone(&mut self, events: u64) {
