@@ -25,7 +25,7 @@ impl Inbox {
             batch.db.prepare_cached(SQL)?.execute(params![WALL, wall])?;
             batch.arriving.hurries = true;
             audit::prune_old(batch)?;
-            hours::prune(batch)?;
+            hours::prune(batch.db, batch.now)?;
             refusals::prune(batch)
         })
         .await
