@@ -27,7 +27,7 @@ impl Inbox {
             batch.arriving.hurries = true;
             audit::prune_old(batch)?;
             forget::note_passing(batch.db, batch.now)?;
-            hours::prune(batch)?;
+            hours::prune(batch.db, batch.now)?;
             refusals::prune(batch)
         })
         .await

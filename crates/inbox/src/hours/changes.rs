@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use rusqlite::{Connection, params};
 
 use super::counted::{Cell, Counted};
-use crate::{InboxError, batch::Batch, now::Now, rows::micros};
+use crate::{InboxError, now::Now, rows::micros};
 
 /// How long a row is kept, in store time, after the last of its events is gone.
 const KEPT: Duration = Duration::from_secs(400 * 86_400);
@@ -115,16 +115,16 @@ impl Sum {
 }
 
 /// Removes what has been kept long enough.
-pub(crate) fn prune(batch: &Batch<'_>) -> Result<(), InboxError> {
+pub(crate) fn prune(db: &Connection, now: Now) -> Result<(), InboxError> {
     const ROWS: &str = "DELETE FROM hourly WHERE (hour, source, via, verdict, status) IN (
         SELECT hour, source, via, verdict, status FROM hourly INDEXED BY hourly_gone
         WHERE kept = 0 AND changed_at < ?1 ORDER BY changed_at LIMIT ?2)";
     const LATENCIES: &str = "DELETE FROM latency WHERE (hour, source, kind) IN (
         SELECT hour, source, kind FROM latency INDEXED BY latency_old
         WHERE changed_at < ?1 ORDER BY changed_at LIMIT ?2)";
-    let until = batch.now.store.saturating_sub(micros(KEPT));
+    let until = now.store.saturating_sub(micros(KEPT));
     for sql in [ROWS, LATENCIES] {
-        batch.db.prepare_cached(sql)?.execute(params![until, AT_ONCE])?;
+        db.prepare_cached(sql)?.execute(params![until, AT_ONCE])?;
     }
     Ok(())
 }

@@ -5,13 +5,11 @@ use std::{collections::HashMap, time::Duration};
 
 use hdrhistogram::Histogram;
 use hookmitt_event::{DeliveryState, Verdict, Via};
-use rusqlite::Connection;
 
 use super::{
     latencies::histogram,
     timed::{Kind, Took},
 };
-use crate::{Inbox, InboxError};
 
 /// What a job adds to the meter.
 #[derive(Debug, Default)]
@@ -90,45 +88,13 @@ impl Meter {
         }
     }
 
+    /// Returns how many events of a source came in one way and had one verdict at first.
+    pub(crate) fn captured(&self) -> impl Iterator<Item = ((i64, Via, Verdict), u64)> {
+        self.captured.iter().map(|(origin, events)| (*origin, *events))
+    }
+
     /// Returns how many claims ended in each state. One that waits for a retry is pending.
     pub fn delivered(&self) -> impl Iterator<Item = (DeliveryState, u64)> {
         DeliveryState::ALL.into_iter().map(|(state, _)| (state, self.delivered[state as usize]))
-    }
-}
-
-/// How many events of a source came in one way and had one verdict at first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Captured {
-    /// The source's name.
-    pub source: String,
-    /// How they came in.
-    pub via: Via,
-    /// Their verdict.
-    pub verdict: Verdict,
-    /// How many they are.
-    pub events: u64,
-}
-
-impl Inbox {
-    /// Returns what this process has stored and delivered, and what it stored by source. Removed sources are left out.
-    ///
-    /// # Errors
-    /// Fails if SQLite does.
-    pub async fn metered(&self) -> Result<(Meter, Vec<Captured>), InboxError> {
-        const SQL: &str = "SELECT slug FROM source WHERE id = ?1 AND removed_at IS NULL";
-        let meter = self.meter();
-        self.readers
-            .read(move |db: &Connection| {
-                let mut captured = Vec::new();
-                for ((source, via, verdict), events) in &meter.captured {
-                    let mut select = db.prepare_cached(SQL)?;
-                    let mut slugs = select.query_map([source], |row| row.get(0))?;
-                    if let Some(source) = slugs.next().transpose()? {
-                        captured.push(Captured { source, via: *via, verdict: *verdict, events: *events });
-                    }
-                }
-                Ok((meter, captured))
-            })
-            .await
     }
 }

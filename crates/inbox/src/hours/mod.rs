@@ -9,6 +9,7 @@ mod earlier;
 mod history;
 mod latencies;
 mod meter;
+mod metered;
 #[cfg(test)]
 mod tests;
 mod timed;
@@ -18,5 +19,6 @@ pub(crate) use counted::{Cell, Counted, hour_of};
 pub use history::{By, Group, History, Period, Quantiles, Sums};
 pub(crate) use latencies::Latencies;
 pub(crate) use meter::Happened;
-pub use meter::{Captured, Meter, Times};
+pub use meter::{Meter, Times};
+pub use metered::Captured;
 pub(crate) use timed::Took;
