@@ -2,10 +2,14 @@
 
 use bytes::Bytes;
 use hookmitt_event::{DeliveryState, EventId, Timestamp};
-
 use hookmitt_search::{Query, Test, Text};
+use rusqlite::StatementStatus::{RePrepare, Run, VmStep};
 
-use crate::{Filter, Inbox, NewEvent, SourceSettings, samples};
+use crate::{
+    Filter, Inbox, NewEvent, SourceSettings,
+    row::{by_seq, select},
+    samples,
+};
 
 async fn begin() -> (tempfile::TempDir, Inbox, i64, Timestamp) {
     let (folder, now) = (tempfile::tempdir().unwrap(), Timestamp::from_seconds(1_800_000_000));
@@ -35,6 +39,25 @@ async fn a_search_through_large_bodies_takes_as_many_looks_as_it_needs() {
     let page = inbox.list(Filter { query, ..Filter::default() }, None, 10).await.unwrap();
     let found: Vec<_> = page.items.iter().map(|listed| listed.event.seq).collect();
     assert_eq!((found, page.next), (vec![2], None));
+}
+
+#[tokio::test]
+async fn many_events_are_looked_at_with_one_plan_and_a_few_steps_each() {
+    const EVENTS: i32 = 20;
+    let (_folder, inbox, source, now) = begin().await;
+    for _ in 0..EVENTS {
+        inbox.store(samples::event(source, now)).await.unwrap();
+    }
+    let look = |db: &rusqlite::Connection| {
+        for seq in 1..=EVENTS {
+            assert!(by_seq(db, seq.into())?.is_some());
+        }
+        let statement = db.prepare_cached(&format!("{} WHERE e.seq = ?1", select()))?;
+        Ok([Run, RePrepare, VmStep].map(|what| statement.get_status(what)))
+    };
+    let [runs, plans, steps] = inbox.readers.read(look).await.unwrap();
+    assert_eq!((runs, plans), (EVENTS, 0));
+    assert!(steps <= EVENTS * 100, "{steps}");
 }
 
 #[tokio::test]

@@ -9,14 +9,18 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
-/// Folds a text and appends it to `out`.
+/// Folds a text and appends it to `out`. ASCII, which most of a large text is, is folded many bytes at a time.
 pub(crate) fn fold_onto(text: &str, out: &mut String) {
-    if text.is_ascii() {
+    let mut left = text;
+    while !left.is_empty() {
+        let end = left.bytes().position(|byte| !byte.is_ascii()).unwrap_or(left.len());
+        let (ascii, rest) = left.split_at(end);
         let start = out.len();
-        out.push_str(text);
+        out.push_str(ascii);
         out[start..].make_ascii_lowercase();
-    } else {
-        out.extend(text.chars().flat_map(char::to_lowercase));
+        let (others, rest) = rest.split_at(rest.find(|letter: char| letter.is_ascii()).unwrap_or(rest.len()));
+        out.extend(others.chars().flat_map(char::to_lowercase));
+        left = rest;
     }
 }
 
@@ -127,7 +131,17 @@ fn folded(value: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn each_character_is_folded_by_itself(text in "[a-cA-CÄäÉИΣσİK中ß ]*") {
+            let by_itself: String = text.chars().flat_map(char::to_lowercase).collect();
+            prop_assert_eq!(fold(&text), by_itself);
+        }
+    }
 
     #[test]
     fn a_star_stands_for_anything_and_case_for_nothing() {

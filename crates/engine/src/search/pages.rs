@@ -14,7 +14,7 @@ use crate::EngineError;
 
 /// How long a page may take before it is handed out as it is. Whoever asked goes on with the next one, so that a long
 /// search shows what it finds, tells how far it is, and ends when nobody asks any more.
-const PATIENCE: Duration = Duration::from_millis(150);
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How long events are looked at in any case.
 const LEAST: Duration = Duration::from_millis(50);
