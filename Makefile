@@ -1,6 +1,6 @@
 # A recipe is a script or a few short commands. ARGS is passed to the last command: make test ARGS=forged
 .DEFAULT_GOAL := help
-.PHONY: help setup run ui bundle test screenshots lint bench bench-relay bench-inbox bench-explain bench-ui fuzz fmt clean
+.PHONY: help setup run ui bundle test screenshots lint bench bench-relay bench-inbox bench-year bench-explain bench-ui fuzz fmt clean
 
 ENV := . "$${TOOLS_DIR:-.tools}/env.sh" &&
 
@@ -38,6 +38,10 @@ bench-relay: ## Measure a relay and its tunnels; ARGS=catch-up for a part; JSON 
 bench-inbox: ## Measure inboxes of up to 1,000,000 events; ARGS="10000 lists" for a size or part; JSON in target/bench
 	@scripts/setup.sh --for core
 	@$(ENV) cargo build --release -p hookmitt-cli && cargo bench -p hookmitt-stories --bench speed -- --inbox $(ARGS)
+
+bench-year: ## Use an inbox for a year in ten minutes; ARGS=2000 for that many events a week
+	@scripts/setup.sh --for core
+	@$(ENV) cargo build --release -p hookmitt-cli && cargo bench -p hookmitt-stories --bench speed -- --year $(ARGS)
 
 bench-explain: ## Spoil signed requests with real software; print which causes were found, JSON in target/bench
 	@scripts/setup.sh --for test

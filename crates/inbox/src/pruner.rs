@@ -50,6 +50,8 @@ pub struct Pruner {
     job: Option<i64>,
     /// The entry in the audit trail, and when it was begun, in store time.
     entry: Option<(i64, i64)>,
+    /// How many bytes may be left in use, while room is made.
+    goal: Option<u64>,
     /// How far the events were gone through to make room.
     place: i64,
     /// When there was nothing left that could make room.
@@ -72,7 +74,7 @@ impl Inbox {
 impl Pruner {
     /// Makes the pruner for upkeep; or, with a job's number, for that job.
     pub const fn new(inbox: Inbox, job: Option<i64>) -> Self {
-        Self { inbox, job, entry: None, place: 0, nothing_left: None }
+        Self { inbox, job, entry: None, goal: None, place: 0, nothing_left: None }
     }
 
     /// Deletes a little for good of what has been kept for long enough, or of what is too much.
@@ -113,7 +115,9 @@ impl Pruner {
         let now = self.inbox.clock.now();
         let may_make_room = self.nothing_left.is_none_or(|since| since.elapsed() >= NOTHING_LEFT);
         let lacks = self.inbox.disk().map_or(0, Disk::lacks);
-        let due = self.inbox.readers.read(move |db| due(db, now, may_make_room, lacks)).await?;
+        let begun = self.goal;
+        let due = self.inbox.readers.read(move |db| due(db, now, may_make_room, (lacks, begun))).await?;
+        self.goal = due.as_ref().and_then(|due| due.goal);
         if due.as_ref().is_none_or(|due| due.goal.is_none()) && may_make_room {
             (self.place, self.nothing_left) = (0, None);
         }
@@ -121,17 +125,24 @@ impl Pruner {
     }
 }
 
-fn due(db: &Connection, now: i64, may_make_room: bool, lacks: u64) -> Result<Option<Due>, InboxError> {
-    let goal = if may_make_room { room_goal(db, lacks)? } else { None };
+fn due(
+    db: &Connection,
+    now: i64,
+    may_make_room: bool,
+    room: (u64, Option<u64>),
+) -> Result<Option<Due>, InboxError> {
+    let goal = if may_make_room { room_goal(db, room)? } else { None };
     let policy = Policy::read(db)?;
     let is_due = goal.is_some() || sweep::is_due(db, &policy, now)? || forget::is_due(db, now)?;
     Ok(is_due.then_some(Due { goal }))
 }
 
 /// Returns how many bytes may be left in use, because of the limit or of a disk that lacks some, if there are too many.
-fn room_goal(db: &Connection, lacks: u64) -> Result<Option<u64>, InboxError> {
-    let in_use = in_use(db)?;
-    let within = goal(in_use, retention::limit(db)?);
+/// Making room that was begun goes on down to its goal.
+fn room_goal(db: &Connection, (lacks, begun): (u64, Option<u64>)) -> Result<Option<u64>, InboxError> {
+    let (in_use, limit) = (in_use(db)?, retention::limit(db)?);
+    let begun = begun.filter(|goal| limit.is_some_and(|limit| *goal < limit) && in_use > *goal);
+    let within = goal(in_use, limit).or(begun);
     let lacks = lacks.saturating_sub(empty(db)?); // pages of the file that are empty already are given back
     let prunes = lacks > 0 && retention::when_full(db)? == WhenFull::Prune;
     let fits = prunes.then(|| in_use.saturating_sub(lacks));

@@ -5,6 +5,8 @@
 //!
 //! `make bench-inbox`: lists, searches, memory and disk of inboxes that grow.
 //!
+//! `make bench-year`: a year of an inbox, week after week.
+//!
 //! Prints a table and writes `target/bench/speed.json`, `relay.json` or `inbox.json`. Machines are noisy, so only the ratios within
 //! one run count.
 
@@ -19,6 +21,8 @@ mod report;
 mod servers;
 mod signatures;
 mod workload;
+#[cfg(unix)]
+mod year;
 
 use std::process::ExitCode;
 
@@ -31,6 +35,9 @@ fn main() -> ExitCode {
         (Some("--relay"), first) => relay::run(&first.into_iter().chain(arguments).collect::<Vec<_>>()),
         // Inboxes of growing size: all sizes and parts, or only those that are named.
         (Some("--inbox"), first) => inbox::run(&first.into_iter().chain(arguments).collect::<Vec<_>>()),
+        // A year of an inbox; with the number of events a week, if one is given.
+        #[cfg(unix)]
+        (Some("--year"), first) => year::run(&first.into_iter().collect::<Vec<_>>()),
         // Only the load, for a server that is being profiled.
         (Some("--load"), Some(address)) => measured::load_only(&address),
         // Only one of the short measurements.

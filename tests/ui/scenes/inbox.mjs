@@ -42,7 +42,7 @@ export async function inbox(stage) {
     await picture(ui, `changed-signature-${theme}`);
     await show(ui, ids.dead);
     await picture(ui, `dead-letter-${theme}`);
-    for (const page of ['sources', 'sources/stripe-test', 'general', 'about']) {
+    for (const page of ['sources', 'sources/stripe-test', 'general', 'retention', 'about']) {
       await ui.go(`#/settings/${page}`);
       await sees(ui.page.getByRole('main').getByRole('heading').first());
       await picture(ui, `settings-${page.replace('/', '-')}-${theme}`);

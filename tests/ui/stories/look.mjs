@@ -11,7 +11,7 @@ import { eventually } from '../support/wait.mjs';
 const WIDE = [1440, 900];
 const NARROW = [900, 700];
 const TABS = [/^Overview/, /^Headers/, /^Body/, /^Signature/, /^Deliveries/];
-const PAGES = ['sources', 'sources/stripe-test', 'general', 'about'];
+const PAGES = ['sources', 'sources/stripe-test', 'general', 'retention', 'about'];
 
 /** Checks that nothing is wider than the window. */
 async function fits(ui, screen) {

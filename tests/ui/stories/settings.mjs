@@ -176,3 +176,18 @@ story('“About” says that all is well, and its diagnostics hold no secret', a
   });
   assert.ok(!text.includes(SECRETS.stripe));
 });
+
+story('how long events are kept is changed in settings, and what is no time is refused at its field', async (stage) => {
+  const { hookmitt, ui, main } = await settings(stage, 'retention');
+  const failed = main.getByLabel('Failed', { exact: true });
+  await failed.fill('soon');
+  await says(main, 'Write it like 12h, 7d or never.');
+  await failed.fill('never');
+  await main.getByLabel('Size limit').fill('2.5');
+  await main.getByText('Delete the oldest').click();
+  await ui.button('Save', main).click();
+  const kept = () => hookmitt.api.ask('GET', '/api/retention');
+  await eventually('it is kept', async () => (await kept()).keep.failed === 'never');
+  const { size_limit, when_full } = await kept();
+  assert.deepEqual([size_limit, when_full], [2_500_000_000, 'prune']);
+});
