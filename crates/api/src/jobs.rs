@@ -54,10 +54,12 @@ pub(crate) struct JobJson {
 /// What a job was asked for.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct AskedJson {
-    /// The search whose events are meant; null if they were named.
+    /// The search whose events are meant; null if they are meant otherwise.
     q: Option<String>,
-    /// How many events were named; null if a search finds them.
+    /// How many events were named; null if they are meant otherwise.
     events: Option<usize>,
+    /// The job that is undone: what it deleted is meant.
+    deleted_by: Option<i64>,
 }
 
 impl From<Job> for JobJson {
@@ -65,6 +67,7 @@ impl From<Job> for JobJson {
         let asked = AskedJson {
             q: job.asked["q"].as_str().map(str::to_owned),
             events: job.asked["events"].as_array().map(Vec::len),
+            deleted_by: job.asked["deleted_by"]["job"].as_i64(),
         };
         Self {
             id: job.id,
@@ -236,6 +239,13 @@ pub(crate) async fn cancel(
     Path(id): Path<i64>,
 ) -> Result<Json<JobJson>, Problem> {
     Ok(Json(engine.jobs.cancel(id).await?.into()))
+}
+
+/// Restores what a job has deleted, as another job. What was deleted for good meanwhile stays away.
+#[utoipa::path(post, operation_id = "undo_job", path = "/api/jobs/{id}/undo", params(("id" = i64, Path)), responses((status = 202, body = Begun), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn undo(State(engine): State<Arc<Engine>>, Path(id): Path<i64>) -> Result<Begun, Problem> {
+    engine.deliver_if_alone().await?;
+    Ok(Begun { job: engine.jobs.undo(id).await?.into() })
 }
 
 /// Goes on with a job that was stopped or cancelled, or that failed, from where it ended.
