@@ -15,6 +15,6 @@ export const views = [
 ] as const satisfies readonly { view: View; label: string; icon: unknown }[];
 
 /** Returns the link of a view, a source or a search in the left pane; without any, the link to all events. */
-export function linkTo(of: { view?: View; source?: string; q?: string } = {}): string {
+export function linkTo(of: { view?: View | 'trash'; source?: string; q?: string } = {}): string {
   return format({ ...allEvents, ...of });
 }
