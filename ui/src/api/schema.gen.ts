@@ -3927,6 +3927,8 @@ export interface operations {
                 cursor?: string;
                 /** @description The number of entries, 1 to 1000; 100 by default. */
                 limit?: number;
+                /** @description Return all entries from the cursor on, each as JSON on a line of its own. */
+                lines?: boolean;
             };
             header?: never;
             path?: never;
