@@ -20,13 +20,19 @@ async function opened(stage, orders = 2) {
   return { hookmitt, ui, ids };
 }
 
+/** Selects an event, and waits until it is read, so that keys act on it. */
+async function shown(ui, text) {
+  await ui.select(text);
+  await sees(ui.detail.getByRole('tab', { name: /^Body/ }));
+}
+
 const link = (ui, name) => ui.page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name });
 
 story('an event is pinned, tagged and noted by keys, and Ctrl Z takes that back', async (stage) => {
   const { hookmitt, ui, ids } = await opened(stage);
   await hookmitt.api.ask('PATCH', `/api/events/${ids[0]}`, { tags: ['billing'] });
   await says(ui.row('/order/1'), 'billing');
-  await ui.select('/order/2');
+  await shown(ui, '/order/2');
   await sees(ui.panel.getByText('Event', { exact: true }));
   await ui.page.keyboard.press('p');
   await sees(ui.row('/order/2').getByLabel('Pinned'));
@@ -60,7 +66,7 @@ story('what is deleted is in the trash, with when and by whom, and comes back or
   await gone(link(ui, 'Trash'));
   await hookmitt.api.ask('DELETE', `/api/events/${ids[0]}`);
   await says(link(ui, 'Trash'), '1');
-  await ui.select('/order/2');
+  await shown(ui, '/order/2');
   await ui.page.keyboard.press('Delete');
   await says(link(ui, 'Trash'), '2');
   await link(ui, 'Trash').click();
@@ -128,21 +134,21 @@ story('a request that is refused appears with why, and what to do', async (stage
 story('the audit trail is filtered and saved', async (stage) => {
   const { hookmitt, ui, ids } = await opened(stage);
   await hookmitt.api.ask('DELETE', `/api/events/${ids[0]}`);
-  await ui.select('/order/2');
+  await shown(ui, '/order/2');
   await ui.page.keyboard.press('Delete');
   await says(link(ui, 'Trash'), '2');
   await ui.go('#/settings/audit');
   const rows = ui.page.getByRole('row').filter({ hasText: 'Deleted' });
   await counts(rows, 2);
   await hasNoBarriers(ui.page, 'the audit trail');
-  await ui.button(/^Who:/).click();
+  await ui.page.getByLabel(/^Who:/).click();
   await ui.page.getByRole('option', { name: 'The API' }).click();
   await counts(rows, 1);
   await says(rows, 'The API', '#1');
   const download = ui.page.waitForEvent('download');
   await ui.button('Save as JSON lines').click();
   assert.equal((await download).suggestedFilename(), 'hookmitt-audit.jsonl');
-  await ui.button(/^Who:/).click();
+  await ui.page.getByLabel(/^Who:/).click();
   await ui.page.getByRole('option', { name: 'Retention' }).click();
   await sees(ui.page.getByText('No entry matches'));
 });
@@ -154,6 +160,6 @@ story('a source of the left pane narrows the search, and what comes in beyond it
   await link(ui, 'shop').click();
   await sees(ui.button('Remove order'));
   await hookmitt.post('chat', { path: '/hello', body: '{}' });
-  await eventually('the new source is listed with its number', async () => /1/.test(await link(ui, 'chat').innerText()));
+  await eventually('the new source is listed with its number', async () => /1/.test(await link(ui, 'chat').textContent()));
   await ui.hasRows(2);
 });

@@ -33,7 +33,8 @@ export function deedAbout({ source, target, detail }: AuditEntry): string {
   const { events, job, ...rest } = detail;
   const parts = [source, target, job == null ? null : `job ${String(job)}`];
   if (typeof events === 'number') parts.push(counted(events, 'event'));
-  for (const [name, value] of Object.entries(rest)) parts.push(`${name} ${told(value)}`);
+  for (const [name, value] of Object.entries(rest))
+    if (name !== 'target_id' && value !== false) parts.push(`${name} ${told(value)}`);
   return visible(parts.filter((part) => part != null && part !== '').join(', '));
 }
 

@@ -27,9 +27,9 @@ class Trash {
     return () => (this.#watchers -= 1);
   }
 
-  /** Takes note of an event that was stored or changed. */
+  /** Takes note of an event that was stored or changed: it may have gone there, or have come back. */
   saw({ deleted_at }: Pick<Event, 'deleted_at'>): void {
-    if (deleted_at !== null || this.#watchers > 0) this.changed();
+    if (deleted_at !== null || this.count > 0) this.changed();
   }
 
   /** Counts it, and reads the list if that is shown. */
