@@ -104,7 +104,7 @@ async fn lines(engine: &Engine, filter: AuditFilter, begin: Option<i64>) -> Resu
     const PIECE: usize = 1_000;
     let (mut lines, mut place) = (String::new(), begin);
     loop {
-        let page = engine.inbox().audit(filter.clone(), place, PIECE).await?;
+        let page = engine.inbox().audit(filter, place, PIECE).await?;
         for entry in page.items.into_iter().map(AuditJson::from) {
             lines.push_str(&serde_json::to_string(&entry).unwrap_or_default());
             lines.push('\n');

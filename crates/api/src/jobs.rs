@@ -103,7 +103,7 @@ impl IntoResponse for Begun {
 /// An answer at once, or a job.
 pub(crate) enum NowOrJob<T> {
     Now(T),
-    Job(Begun),
+    Job(Box<Begun>),
 }
 
 impl<T: Serialize> IntoResponse for NowOrJob<T> {
@@ -137,7 +137,7 @@ pub(crate) async fn all_named(engine: &Engine, names: &[String]) -> Result<Vec<E
 pub(crate) async fn begun<T>(engine: &Engine, kind: JobKind, which: Which) -> Result<NowOrJob<T>, Problem> {
     engine.deliver_if_alone().await?;
     let job = engine.jobs.ask(kind, &which).await?;
-    Ok(NowOrJob::Job(Begun { job: job.into() }))
+    Ok(NowOrJob::Job(Box::new(Begun { job: job.into() })))
 }
 
 /// Which jobs are wanted.

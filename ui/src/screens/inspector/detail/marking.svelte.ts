@@ -61,10 +61,10 @@ export async function setNote(event: Marked, text: string): Promise<void> {
   await change(event, { note }, note === null ? 'Note removed' : 'Note saved', StickyNote);
 }
 
-/** Gives an event another tag. @throws {Problem} if that fails. */
-export async function addTag(event: Marked, tag: string): Promise<void> {
-  if (event.tags.some((one) => one.toLowerCase() === tag.toLowerCase())) return;
-  await change(event, { tags: [...event.tags, tag] }, `Tagged ${visible(tag)}`, Tag);
+/** Gives an event another tag; returns the tags that it has then. @throws {Problem} if that fails. */
+export async function addTag(event: Marked, tag: string): Promise<string[]> {
+  if (event.tags.some((one) => one.toLowerCase() === tag.toLowerCase())) return event.tags;
+  return change(event, { tags: [...event.tags, tag] }, `Tagged ${visible(tag)}`, Tag);
 }
 
 /** Takes a tag from an event. @throws {Problem} if that fails. */
@@ -74,10 +74,11 @@ export async function removeTag(event: Marked, tag: string): Promise<void> {
 }
 
 /** Makes a change, and offers to undo it. */
-async function change(event: Marked, to: MarkChange, said: string, icon: typeof Pin): Promise<void> {
+async function change(event: Marked, to: MarkChange, said: string, icon: typeof Pin): Promise<string[]> {
   const before: MarkChange = 'note' in to ? { note: event.note } : { tags: [...event.tags] };
-  await markEvent(event.id, to);
+  const { tags } = await markEvent(event.id, to);
   toasts.say(said, { icon, undo: () => void putBack(event.id, before) });
+  return tags;
 }
 
 async function putBack(id: string, before: MarkChange): Promise<void> {
