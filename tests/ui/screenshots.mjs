@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 
 import * as inbox from './scenes/inbox.mjs';
 import * as jobs from './scenes/jobs.mjs';
+import * as keeping from './scenes/keeping.mjs';
 import * as search from './scenes/search.mjs';
 import * as sources from './scenes/sources.mjs';
 import * as trust from './scenes/trust.mjs';
@@ -12,7 +13,7 @@ import { closeBrowser } from './support/browser.mjs';
 import { folder } from './support/picture.mjs';
 import { Stage } from './support/stage.mjs';
 
-const scenes = [inbox, jobs, search, sources, trust, tunnels].flatMap((file) => Object.values(file));
+const scenes = [inbox, jobs, keeping, search, sources, trust, tunnels].flatMap((file) => Object.values(file));
 
 mkdirSync(folder, { recursive: true });
 let failed = false;

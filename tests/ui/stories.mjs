@@ -11,6 +11,7 @@ import './stories/handshake.mjs';
 import './stories/host.mjs';
 import './stories/hostile.mjs';
 import './stories/jobs.mjs';
+import './stories/keeping.mjs';
 import './stories/keyboard.mjs';
 import './stories/live.mjs';
 import './stories/look.mjs';

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    http::header,
+    response::{IntoResponse as _, Response},
+};
 use hookmitt_engine::{AuditEntry, AuditFilter, Engine};
 use hookmitt_event::{Actor, Deed, EventId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -32,6 +37,8 @@ pub(crate) struct Wanted {
     cursor: Option<String>,
     /// The number of entries, 1 to 1000; 100 by default.
     limit: Option<u32>,
+    /// Return all entries from the cursor on, each as JSON on a line of its own.
+    lines: bool,
 }
 
 /// An entry of the audit trail.
@@ -73,7 +80,7 @@ impl From<AuditEntry> for AuditJson {
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
     Asked(wanted): Asked<Wanted>,
-) -> Result<Json<Items<AuditJson>>, Problem> {
+) -> Result<Response, Problem> {
     let named = |error: String| Problem::bad_input(error, "");
     let filter = AuditFilter {
         since: moment(wanted.since.as_deref())?,
@@ -81,8 +88,30 @@ pub(crate) async fn list(
         who: wanted.who.as_deref().map(str::parse).transpose().map_err(named)?,
         what: wanted.what.as_deref().map(str::parse).transpose().map_err(named)?,
     };
-    let limit = limit(wanted.limit)? as usize;
-    let page = engine.inbox().audit(filter, cursor(wanted.cursor.as_deref())?, limit).await?;
+    let (begin, limit) = (cursor(wanted.cursor.as_deref())?, limit(wanted.limit)? as usize);
+    if wanted.lines {
+        let lines = lines(&engine, filter, begin).await?;
+        return Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response());
+    }
+    let page = engine.inbox().audit(filter, begin, limit).await?;
     let items = page.items.into_iter().map(AuditJson::from).collect();
-    Ok(Json(Items { items, next_cursor: page.next.map(|cursor| cursor.to_string()) }))
+    let next_cursor = page.next.map(|cursor| cursor.to_string());
+    Ok(Json(Items::<AuditJson> { items, next_cursor }).into_response())
+}
+
+/// Returns all entries from a place on as lines. There are at most 100,000, of some hundred bytes each.
+async fn lines(engine: &Engine, filter: AuditFilter, begin: Option<i64>) -> Result<String, Problem> {
+    const PIECE: usize = 1_000;
+    let (mut lines, mut place) = (String::new(), begin);
+    loop {
+        let page = engine.inbox().audit(filter, place, PIECE).await?;
+        for entry in page.items.into_iter().map(AuditJson::from) {
+            lines.push_str(&serde_json::to_string(&entry).unwrap_or_default());
+            lines.push('\n');
+        }
+        place = page.next;
+        if place.is_none() {
+            return Ok(lines);
+        }
+    }
 }

@@ -54,10 +54,12 @@ pub(crate) struct JobJson {
 /// What a job was asked for.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct AskedJson {
-    /// The search whose events are meant; null if they were named.
+    /// The search whose events are meant; null if they are meant otherwise.
     q: Option<String>,
-    /// How many events were named; null if a search finds them, or if the job is about none in particular.
+    /// How many events were named; null if they are meant otherwise, or if the job is about none in particular.
     events: Option<usize>,
+    /// The job that is undone: what it deleted is meant.
+    deleted_by: Option<i64>,
 }
 
 impl From<Job> for JobJson {
@@ -65,6 +67,7 @@ impl From<Job> for JobJson {
         let asked = AskedJson {
             q: job.asked["q"].as_str().map(str::to_owned),
             events: job.asked["events"].as_array().map(Vec::len),
+            deleted_by: job.asked["deleted_by"]["job"].as_i64(),
         };
         Self {
             id: job.id,
@@ -106,7 +109,7 @@ impl IntoResponse for Begun {
 /// An answer at once, or a job.
 pub(crate) enum NowOrJob<T> {
     Now(T),
-    Job(Begun),
+    Job(Box<Begun>),
 }
 
 impl<T: Serialize> IntoResponse for NowOrJob<T> {
@@ -140,7 +143,7 @@ pub(crate) async fn all_named(engine: &Engine, names: &[String]) -> Result<Vec<E
 pub(crate) async fn begun<T>(engine: &Engine, kind: JobKind, which: Which) -> Result<NowOrJob<T>, Problem> {
     engine.deliver_if_alone().await?;
     let job = engine.jobs.ask(kind, &which).await?;
-    Ok(NowOrJob::Job(Begun::of(job)))
+    Ok(NowOrJob::Job(Box::new(Begun::of(job))))
 }
 
 /// Which jobs are wanted.
@@ -242,6 +245,13 @@ pub(crate) async fn cancel(
     Path(id): Path<i64>,
 ) -> Result<Json<JobJson>, Problem> {
     Ok(Json(engine.jobs.cancel(id).await?.into()))
+}
+
+/// Restores what a job has deleted, as another job. What was deleted for good meanwhile stays away.
+#[utoipa::path(post, operation_id = "undo_job", path = "/api/jobs/{id}/undo", params(("id" = i64, Path)), responses((status = 202, body = Begun), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn undo(State(engine): State<Arc<Engine>>, Path(id): Path<i64>) -> Result<Begun, Problem> {
+    engine.deliver_if_alone().await?;
+    Ok(Begun { job: engine.jobs.undo(id).await?.into() })
 }
 
 /// Goes on with a job that was stopped or cancelled, or that failed, from where it ended.

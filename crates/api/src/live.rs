@@ -8,7 +8,7 @@ use axum::{
 };
 use futures_util::{Stream, stream};
 use hookmitt_engine::{Change, Engine, Filter};
-use hookmitt_event::{DeliveryId, EventId, Slug, Verdict};
+use hookmitt_event::{DeliveryId, EventId, Slug, Timestamp, Verdict, Via};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
@@ -30,8 +30,8 @@ pub(crate) struct Since {
     /// Send each `event` with its glance, and send it again when its glance changes. There are no `delivery` frames
     /// then. Of quick changes, only the latest state is sent.
     glance: bool,
-    /// What to search for, in the search language: only events that are found are sent. If a changed event is not found
-    /// (any more), the stream sends `unmatched`.
+    /// What to search for, in the search language: only events that are found are sent. If a new or changed event is not
+    /// found (any more), the stream sends `unmatched`.
     q: Option<String>,
     /// Only events of this source.
     source: Option<String>,
@@ -52,12 +52,25 @@ impl Since {
     }
 }
 
-/// An event that changed and is not in the list (any more).
+/// An event that was stored or changed and is not in the list (any more): what counts beyond the list.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Unmatched {
     #[schema(value_type = String, format = "uuid")]
     id: EventId,
     seq: i64,
+    source: Slug,
+    /// The catalogue id of the provider.
+    provider: Option<String>,
+    #[schema(value_type = String, format = "date-time")]
+    received_at: Timestamp,
+    via: Via,
+}
+
+impl From<EventJson> for Unmatched {
+    fn from(event: EventJson) -> Self {
+        let EventJson { id, seq, source, provider, received_at, via, .. } = event;
+        Self { id, seq, source, provider, received_at, via }
+    }
 }
 
 /// A delivery whose state changed.
@@ -76,7 +89,7 @@ pub(crate) struct DeliveryMoved {
 
 /// Streams changes as server-sent events.
 ///
-/// `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more).
+/// `event`: an event that was stored or changed. `unmatched`: an event that did so and isn't wanted (any more).
 /// `delivery`: a delivery that changed. `refused`: a request that was refused. `config`: settings changed. `tunnel`: a
 /// tunnel that changed. `gap`: a gap that ended. `job`: a job that changed. `skipped`: how many events a brief stream
 /// left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load everything again.
@@ -196,7 +209,7 @@ impl Watcher {
                 // It may have been deleted for good since.
                 let listed = self.engine.inbox().these(vec![id]).await?;
                 let rows = listed.iter().map(|listed| EventJson::new(&listed.event, listed.status)).collect();
-                self.show(rows, i64::MAX).await
+                self.show(rows).await
             }
             Change::Many(events) => {
                 self.lagged(events);
@@ -228,10 +241,9 @@ impl Watcher {
             self.skip().await?;
         }
         let newer = self.engine.inbox().newer(self.after, PIECE).await?;
-        let known = self.after;
-        self.after = newer.last().map_or(known, |listed| listed.event.seq);
+        self.after = newer.last().map_or(self.after, |listed| listed.event.seq);
         let rows = newer.iter().map(|listed| EventJson::new(&listed.event, listed.status)).collect();
-        self.show(rows, known).await?;
+        self.show(rows).await?;
         if newer.len() == PIECE as usize {
             self.engine.announce_stored().await?;
         }
@@ -256,15 +268,13 @@ impl Watcher {
             self.job(id).await;
         }
         told.gaps.iter().for_each(|gap| self.push("gap", gap));
-        let known = self.after;
         let rows = glances.rows(&self.engine, &mut self.after).await?;
         self.glances = Some(glances);
-        self.show(rows, known).await
+        self.show(rows).await
     }
 
-    /// Adds a frame for each of these events that is wanted, and for each event up to the number `known` that is not
-    /// (any more).
-    async fn show(&mut self, rows: Vec<EventJson>, known: i64) -> Result<(), Problem> {
+    /// Adds a frame for each of these events, whether it is wanted or not.
+    async fn show(&mut self, rows: Vec<EventJson>) -> Result<(), Problem> {
         let listed = match &self.filter {
             Some(filter) => {
                 let seqs = rows.iter().map(|row| row.seq).collect();
@@ -275,8 +285,8 @@ impl Watcher {
         for row in rows {
             if listed.as_ref().is_none_or(|listed| listed.contains(&row.seq)) {
                 self.push("event", &row);
-            } else if row.seq <= known {
-                self.push("unmatched", &Unmatched { id: row.id, seq: row.seq });
+            } else {
+                self.push("unmatched", &Unmatched::from(row));
             }
         }
         Ok(())
@@ -306,7 +316,7 @@ impl Watcher {
             // The delivery may have changed whether its event is found.
             let seq = listed.event.seq;
             let is_found = self.engine.search.listed(filter, vec![seq]).await?.contains(&seq);
-            self.show(vec![EventJson::new(&listed.event, listed.status)], i64::MAX).await?;
+            self.show(vec![EventJson::new(&listed.event, listed.status)]).await?;
             if !is_found {
                 return Ok(());
             }

@@ -120,6 +120,7 @@ fn about_events() -> OpenApiRouter<Shared> {
         .routes(routes!(jobs::show, jobs::cancel))
         .routes(routes!(jobs::result))
         .routes(routes!(jobs::resume))
+        .routes(routes!(jobs::undo))
 }
 
 /// Returns the routes about what is set up, and about hookmitt itself.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use hookmitt_clock::StoreClock;
-use hookmitt_event::{Deed, Delivery, EventId, JobResult, JobState, TargetId};
+use hookmitt_event::{Deed, Delivery, EventId, JobResult, JobState, TargetId, Timestamp};
 use rusqlite::params;
 use serde_json::Value;
 
@@ -44,8 +44,8 @@ impl fmt::Debug for WhyNot {
 /// What a job does to each of its events.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// Puts it into the bin and ends what waits.
-    Delete,
+    /// Puts it into the bin, as of a moment, and ends what waits.
+    Delete(Timestamp),
     /// Takes it out of the bin, and makes wait again what its deletion ended.
     Restore,
     /// Makes its failed, dead and skipped deliveries wait again.
@@ -130,7 +130,7 @@ fn run(batch: &mut Batch<'_>, step: &Step, clock: &StoreClock) -> Result<Stepped
 /// itself is forgotten sooner.
 fn recorded(batch: &Batch<'_>, step: &Step, asked: &Value, events: u64) -> Result<Option<i64>, InboxError> {
     let deed = match step.act {
-        Act::Delete => Deed::Deleted,
+        Act::Delete(_) => Deed::Deleted,
         Act::Restore => Deed::Restored,
         Act::Retry(_) | Act::RetryFailed(_) => return Ok(None),
     };
@@ -162,9 +162,8 @@ type Done = Result<Option<Vec<TargetId>>, String>;
 
 impl Act {
     fn on(&self, batch: &mut Batch<'_>, event: EventId, clock: &StoreClock) -> Result<Done, InboxError> {
-        let now = batch.now.wall;
         match self {
-            Self::Delete => Ok(Ok(bin::set_deleted(batch, event, Some(now))?)),
+            Self::Delete(at) => Ok(Ok(bin::set_deleted(batch, event, Some(at.as_micros()))?)),
             Self::Restore => Ok(Ok(bin::set_deleted(batch, event, None)?)),
             Self::Retry(why) => again(batch, event, Which::All, why, clock),
             Self::RetryFailed(why) => again(batch, event, Which::Failed, why, clock),

@@ -3,10 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use hookmitt_clock::Clock as _;
-use hookmitt_event::{Actor, Deed, DeliveryState, EventId, JobState, OrderMode};
+use hookmitt_event::{Actor, Deed, DeliveryState, EventId, JobState, OrderMode, Timestamp};
 use serde_json::json;
 
 use crate::{Act, AuditFilter, Inbox, InboxError, Job, NewJob, Step, WhyNot, acting, queue_story::Story};
+
+const DELETE: Act = Act::Delete(Timestamp::from_seconds(1_800_000_000));
 
 fn new() -> NewJob {
     NewJob { kind: "delete", asked: json!({ "q": "x" }) }
@@ -42,7 +44,7 @@ async fn what_a_step_does_and_how_far_the_job_is_are_stored_together() {
     let job = begun(&story.inbox).await;
     assert_eq!((job.state, job.top, job.position, job.total), (JobState::Running, 2, None, None));
     story.inbox.set_job_total(job.id, 2).await.unwrap();
-    do_all(&story.inbox, step(&story, &job, Act::Delete, &[second]).await).await;
+    do_all(&story.inbox, step(&story, &job, DELETE, &[second]).await).await;
 
     let next = story.restarted(); // the process was killed here
     assert_eq!(next.stop_jobs().await.unwrap(), [job.id]);
@@ -55,7 +57,7 @@ async fn what_a_step_does_and_how_far_the_job_is_are_stored_together() {
     next.resume_job(job.id).await.unwrap();
     let again = next.begin_job().await.unwrap().unwrap();
     assert_eq!((again.id, again.position, again.total), (job.id, Some(2), Some(2)), "it goes on from there");
-    do_all(&next, step(&story, &job, Act::Delete, &[first]).await).await;
+    do_all(&next, step(&story, &job, DELETE, &[first]).await).await;
     assert!(next.end_job(job.id, None).await.unwrap());
     let done = next.job(job.id).await.unwrap();
     assert_eq!((done.state, done.done, done.result.deliveries), (JobState::Done, 2, 2));
@@ -68,7 +70,7 @@ async fn a_job_that_was_cancelled_changes_nothing_more() {
     let job = begun(&story.inbox).await;
     let cancelled = story.inbox.cancel_job(job.id).await.unwrap();
     assert_eq!((cancelled.state, cancelled.ended_at), (JobState::Cancelled, Some(story.clock.now())));
-    let refused = story.inbox.step(step(&story, &job, Act::Delete, &[id]).await).await;
+    let refused = story.inbox.step(step(&story, &job, DELETE, &[id]).await).await;
     assert!(matches!(refused, Err(InboxError::JobEnded)), "{refused:?}");
     assert!(story.inbox.event(id).await.unwrap().deleted_at.is_none());
     assert!(!story.inbox.end_job(job.id, None).await.unwrap(), "it stays cancelled");
@@ -96,7 +98,7 @@ async fn the_audit_trail_has_one_entry_for_all_that_a_run_deletes() {
     let story = Story::begin(OrderMode::Sequential).await;
     let [one, two, kept] = [story.arrives(None).await, story.arrives(None).await, story.arrives(None).await];
     let job = begun(&story.inbox).await;
-    for (act, events) in [(Act::Delete, &[one, two, one][..]), (Act::Restore, &[two, kept])] {
+    for (act, events) in [(DELETE, &[one, two, one][..]), (Act::Restore, &[two, kept])] {
         let mut next = step(&story, &job, act, events).await;
         for at in events {
             next.events = Arc::new([(1, *at)]); // each is a step of its own
@@ -134,7 +136,7 @@ async fn a_process_that_no_longer_delivers_runs_no_job() {
     let job = begun(&story.inbox).await;
     let other = story.restarted();
     other.own(2, String::new()).await.unwrap();
-    let refused = story.inbox.step(step(&story, &job, Act::Delete, &[id]).await).await;
+    let refused = story.inbox.step(step(&story, &job, DELETE, &[id]).await).await;
     assert!(matches!(refused, Err(InboxError::NotOwner)), "{refused:?}");
     assert!(matches!(story.inbox.stop_jobs().await, Err(InboxError::NotOwner)), "nor ends the other's");
     assert_eq!(other.stop_jobs().await.unwrap(), [job.id]);

@@ -134,6 +134,41 @@ impl Inbox {
         }
     }
 
+    /// Returns what went into the bin at a moment and has a number below another, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn binned_at(
+        &self,
+        at: Timestamp,
+        below: i64,
+        limit: usize,
+    ) -> Result<Vec<(i64, EventId)>, InboxError> {
+        const SQL: &str = "SELECT seq, id FROM event INDEXED BY event_bin
+            WHERE deleted_at IS NOT NULL AND deleted_at = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3";
+        self.readers
+            .read(move |db| {
+                let mut select = db.prepare_cached(SQL)?;
+                let found = select.query_map(params![at.as_micros(), below, limit], |row| {
+                    Ok((row.get(0)?, rows::id(row, 1)?))
+                })?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    /// Counts what went into the bin at a moment.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn count_binned_at(&self, at: Timestamp) -> Result<u64, InboxError> {
+        const SQL: &str = "SELECT count(*) FROM event INDEXED BY event_bin
+            WHERE deleted_at IS NOT NULL AND deleted_at = ?1";
+        self.readers
+            .read(move |db| Ok(db.prepare_cached(SQL)?.query_row([at.as_micros()], |row| row.get(0))?))
+            .await
+    }
+
     /// Moves the events of a source, or those received before a moment, to the bin, and ends their waiting deliveries.
     /// Pinned events stay. Events that arrive meanwhile stay, too. If the future is dropped, the rest stays.
     ///

@@ -29,16 +29,21 @@ export class Hookmitt {
   #flags;
   #env = { ...process.env, HOOKMITT_KEYRING: 'off', NO_COLOR: '1' };
   #ended;
+  #stays = false;
   said = [];
 
-  /** Starts a hookmitt on an empty folder, with `env` in its environment and `flags` for `serve`. */
-  static async start({ program = binary, env = {}, flags = [] } = {}) {
+  /**
+   * Starts a hookmitt on an empty folder, with `env` in its environment and `flags` for `serve`; or on a prepared folder,
+   * which then stays.
+   */
+  static async start({ program = binary, env = {}, flags = [], dataDir } = {}) {
     const hookmitt = new Hookmitt();
     hookmitt.#flags = flags;
     Object.assign(hookmitt.#env, env);
     hookmitt.#program = program;
     delete hookmitt.#env.HOOKMITT_TOKEN;
-    hookmitt.dataDir = mkdtempSync(join(tmpdir(), 'hookmitt-ui-'));
+    hookmitt.#stays = dataDir !== undefined;
+    hookmitt.dataDir = dataDir ?? mkdtempSync(join(tmpdir(), 'hookmitt-ui-'));
     await hookmitt.#spawn(0, 0);
     return hookmitt;
   }
@@ -74,7 +79,7 @@ export class Hookmitt {
   /** Ends it and removes its folder. */
   async remove() {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await this.stop('SIGKILL');
-    rmSync(this.dataDir, { recursive: true, force: true, maxRetries: 20 });
+    if (!this.#stays) rmSync(this.dataDir, { recursive: true, force: true, maxRetries: 20 });
   }
 
   async #spawn(port, apiPort) {

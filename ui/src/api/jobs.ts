@@ -31,6 +31,11 @@ export function cancelJob(id: number): Promise<Job> {
   return ask(api.DELETE('/api/jobs/{id}', { params: { path: { id } } }));
 }
 
+/** Begins to restore what a job deleted. */
+export async function undoJob(id: number): Promise<Job> {
+  return (await ask(api.POST('/api/jobs/{id}/undo', { params: { path: { id } } }))).job;
+}
+
 /** Goes on with a job that ended before it was done. */
 export async function resumeJob(id: number): Promise<Job> {
   return (await ask(api.POST('/api/jobs/{id}/resume', { params: { path: { id } } }))).job;

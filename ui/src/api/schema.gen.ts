@@ -508,6 +508,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restores what a job has deleted, as another job. What was deleted for good meanwhile stays away. */
+        post: operations["undo_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/listen": {
         parameters: {
             query?: never;
@@ -537,7 +554,7 @@ export interface paths {
         };
         /**
          * Streams changes as server-sent events.
-         * @description `event`: an event that was stored or changed. `unmatched`: an event that changed and isn't wanted (any more).
+         * @description `event`: an event that was stored or changed. `unmatched`: an event that did so and isn't wanted (any more).
          *     `delivery`: a delivery that changed. `refused`: a request that was refused. `config`: settings changed. `tunnel`: a
          *     tunnel that changed. `gap`: a gap that ended. `job`: a job that changed. `skipped`: how many events a brief stream
          *     left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load everything again.
@@ -1310,9 +1327,14 @@ export interface components {
         Answerer: "hookmitt" | "relay" | "channel";
         /** @description What a job was asked for. */
         AskedJson: {
-            /** @description How many events were named; null if a search finds them, or if the job is about none in particular. */
+            /**
+             * Format: int64
+             * @description The job that is undone: what it deleted is meant.
+             */
+            deleted_by?: number | null;
+            /** @description How many events were named; null if they are meant otherwise, or if the job is about none in particular. */
             events: number | null;
-            /** @description The search whose events are meant; null if they were named. */
+            /** @description The search whose events are meant; null if they are meant otherwise. */
             q: string | null;
         };
         /** @description One HTTP attempt of a delivery. */
@@ -4047,12 +4069,18 @@ export interface components {
             waiting: components["schemas"]["Backlog"];
             why: components["schemas"]["GapWhy"] | null;
         };
-        /** @description An event that changed and is not in the list (any more). */
+        /** @description An event that was stored or changed and is not in the list (any more): what counts beyond the list. */
         Unmatched: {
             /** Format: uuid */
             id: string;
+            /** @description The catalogue id of the provider. */
+            provider: string | null;
+            /** Format: date-time */
+            received_at: string;
             /** Format: int64 */
             seq: number;
+            source: components["schemas"]["Slug"];
+            via: components["schemas"]["Via"];
         };
         /** @description How far the upkeep has come that follows the events. */
         UpkeepJson: {
@@ -4233,6 +4261,8 @@ export interface operations {
                 cursor?: string;
                 /** @description The number of entries, 1 to 1000; 100 by default. */
                 limit?: number;
+                /** @description Return all entries from the cursor on, each as JSON on a line of its own. */
+                lines?: boolean;
             };
             header?: never;
             path?: never;
@@ -5339,6 +5369,43 @@ export interface operations {
             };
         };
     };
+    undo_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listen: {
         parameters: {
             query?: never;
@@ -5394,8 +5461,8 @@ export interface operations {
                  */
                 glance?: boolean;
                 /**
-                 * @description What to search for, in the search language: only events that are found are sent. If a changed event is not found
-                 *     (any more), the stream sends `unmatched`.
+                 * @description What to search for, in the search language: only events that are found are sent. If a new or changed event is not
+                 *     found (any more), the stream sends `unmatched`.
                  */
                 q?: string;
                 /** @description Only events of this source. */

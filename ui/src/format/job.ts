@@ -27,11 +27,16 @@ export const isOpen = ({ state }: Job): boolean => state === 'waiting' || state 
 export const canGoOn = ({ state }: Job): boolean =>
   state === 'failed' || state === 'cancelled' || state === 'stopped';
 
+/** Whether a job has deleted something that can be restored. */
+export const canUndo = (job: Job): boolean =>
+  job.kind === 'delete' && !isOpen(job) && (job.result.events ?? 0) > 0;
+
 /** Names what a job does: `Delete`. */
 export const jobName = (job: Job): string => wordsOf(job).doing;
 
 /** Names which events a job is about: its search, or how many were named; empty if it is about none in particular. */
 export function jobAbout({ asked }: Job): string {
+  if (asked.deleted_by != null) return `what job ${asked.deleted_by} deleted`;
   if (asked.q == null && asked.events == null) return '';
   return asked.q ?? counted(asked.events ?? 0, 'event');
 }

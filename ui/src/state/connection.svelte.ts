@@ -8,24 +8,20 @@ import { events } from './events.svelte';
 import type { Filter } from './filter';
 import { gaps } from './gaps.svelte';
 import { jobs } from './jobs.svelte';
+import { refusals } from './refusals.svelte';
 import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
+import { trash } from './trash.svelte';
 import { tunnels } from './tunnels.svelte';
 import { notify } from './watchers';
 
 /** How often targets are looked at while the page is seen. */
 const LOOK_EVERY = 10_000;
 
-/** How often is asked what came in while the stream brings only what a filter lets pass. */
-const ASK_EVERY = 3_000;
-
 type State = 'opening' | 'unauthorised' | 'connecting' | 'live' | 'lost';
 
-/** An event that has changed and does not pass the filter of the stream. */
-interface Unmatched {
-  id: string;
-  seq: number;
-}
+/** An event that was stored or has changed, and does not pass the filter of the stream. */
+type Unmatched = Pick<Event, 'id' | 'seq' | 'source' | 'provider' | 'received_at' | 'via'>;
 
 /** The live connection to hookmitt, and what its frames change. */
 class Connection {
@@ -48,7 +44,6 @@ class Connection {
     if (opened !== 'opened') return this.#refused();
     this.state = 'connecting';
     setInterval(() => this.#look(), LOOK_EVERY);
-    setInterval(() => this.#askBeyond(), ASK_EVERY);
     document.addEventListener('visibilitychange', () => this.#look());
     await this.#listen(0, () => this.#opened());
   }
@@ -106,14 +101,6 @@ class Connection {
     if (this.state === 'live' && !document.hidden) void sources.look();
   }
 
-  /** The stream does not tell of new events that don't pass the filter, but they count. */
-  #askBeyond() {
-    if (this.state !== 'live' || document.hidden || this.#followed === '') return;
-    stats.changed();
-    saved.changed();
-    void this.#readRecent();
-  }
-
   #readAnew() {
     void sources.read().then(
       () => this.#look(),
@@ -124,6 +111,8 @@ class Connection {
     void tunnels.read();
     void gaps.read().catch(() => undefined);
     void jobs.read();
+    trash.changed();
+    refusals.changed();
     void saved.read().catch(() => undefined);
   }
 
@@ -150,6 +139,7 @@ class Connection {
     if (name === 'unmatched') this.#unmatched(data as Unmatched);
     if (name === 'tunnel') return tunnels.apply(data as Tunnel);
     if (name === 'job') return jobs.apply(data as Job);
+    if (name === 'refused') return refusals.changed();
     if (name === 'gap') this.#gap(data as Gap);
     if (name === 'lagged') {
       this.#readAnew();
@@ -170,17 +160,25 @@ class Connection {
   }
 
   #event(event: Event) {
-    this.newest = Math.max(this.newest, event.seq);
-    stats.count(event);
+    this.#heardOf(event);
+    trash.saw(event);
     if (this.#isListed) events.apply(event);
     else notify(event);
-    sources.saw(event.source, event.provider);
   }
 
-  #unmatched({ id, seq }: Unmatched) {
-    this.newest = Math.max(this.newest, seq);
+  #unmatched(event: Unmatched) {
+    this.#heardOf(event);
+    trash.changed(); // it may have been deleted
+    const { id } = event;
     if (this.#isListed) events.unmatched(id);
     else notify({ id, duplicate_of: null });
+  }
+
+  /** Counts an event, whether it passes the filter or not. */
+  #heardOf(event: Unmatched) {
+    this.newest = Math.max(this.newest, event.seq);
+    stats.count(event);
+    sources.saw(event.source, event.provider);
   }
 
   #gap(line: Gap) {

@@ -1,9 +1,9 @@
 import { SvelteMap } from 'svelte/reactivity';
 
 import { Problem } from '../api/client';
-import { cancelJob, listFailures, listJobs, readJob, resumeJob } from '../api/jobs';
+import { cancelJob, listFailures, listJobs, readJob, resumeJob, undoJob } from '../api/jobs';
 import type { Job, JobFailure } from '../api/shapes';
-import { isOpen, jobName, jobResult } from '../format/job';
+import { canUndo, isOpen, jobName, jobResult } from '../format/job';
 import { route } from './route.svelte';
 import { toasts } from './toasts.svelte';
 
@@ -81,6 +81,11 @@ class Jobs {
     return this.#ask(job, resumeJob, 'resumed');
   }
 
+  /** Restores what a job deleted, as another job. */
+  undo(job: Job): Promise<void> {
+    return this.#ask(job, undoJob, 'restored');
+  }
+
   /** Returns what failed in a job; undefined until it was read. */
   failures(id: number): Failures | undefined {
     return this.#failures.get(id);
@@ -116,7 +121,8 @@ class Jobs {
       label: 'Show',
       run: () => route.go({ screen: 'jobs', id: job.id }),
     };
-    if (job.state === 'done') return toasts.say(jobResult(job), { action });
+    const undo = canUndo(job) ? () => void this.undo(job) : undefined;
+    if (job.state === 'done') return toasts.say(jobResult(job), { action, undo });
     if (job.state === 'failed') toasts.fail(`${jobName(job)} failed: ${job.why ?? ''}`, { action });
   }
 

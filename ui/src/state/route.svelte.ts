@@ -12,6 +12,7 @@ export type Place =
   | { screen: 'settings'; page: string }
   | { screen: 'tunnels'; id: string | null; gap: number | null }
   | { screen: 'jobs'; id: number }
+  | { screen: 'refusals' }
   | { screen: 'start' };
 
 /** Parses a hash such as `#/events/<id>/<tab>?view=invalid`. */
@@ -20,7 +21,7 @@ export function parse(hash: string): Place {
   const [screen = '', ...rest] = path.split('/').filter(Boolean).map(decoded);
   const asked = new URLSearchParams(query);
   if (screen === 'settings') return { screen, page: rest.join('/') || 'sources' };
-  if (screen === 'start') return { screen };
+  if (screen === 'start' || screen === 'refusals') return { screen };
   if (screen === 'jobs' && Number(rest[0])) return { screen, id: Number(rest[0]) };
   if (screen === 'tunnels') return { screen, id: rest[0] ?? null, gap: Number(asked.get('gap')) || null };
   const [id = null, tab = null] = rest;
@@ -30,7 +31,7 @@ export function parse(hash: string): Place {
 
 /** Formats a place as a hash. */
 export function format(place: Place): string {
-  if (place.screen === 'start') return '#/start';
+  if (place.screen === 'start' || place.screen === 'refusals') return `#/${place.screen}`;
   if (place.screen === 'jobs') return `#/jobs/${place.id}`;
   if (place.screen === 'settings')
     return `#/settings/${place.page.split('/').map(encodeURIComponent).join('/')}`;

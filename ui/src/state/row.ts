@@ -33,6 +33,9 @@ export interface Row {
   /** The Host name of the request, if that is why the event was not forwarded. */
   calledAs: string | null;
   via: Event['via'];
+  pinned: boolean;
+  noted: boolean;
+  tags: readonly string[];
   size: number;
   delivery: GlanceDelivery | null;
 }
@@ -63,6 +66,9 @@ export function rowOf(event: Event): Row {
     browser: event.browser,
     calledAs: event.withheld?.host ? visible(event.withheld.host) : null,
     via: event.via,
+    pinned: event.pinned,
+    noted: event.note !== null,
+    tags: event.tags,
     size: event.size,
     delivery: glance?.delivery ?? null,
   };

@@ -70,7 +70,7 @@ class InboxStats {
   }
 
   /** Counts a new event. */
-  count({ seq, received_at, via }: Event): void {
+  count({ seq, received_at, via }: Pick<Event, 'seq' | 'received_at' | 'via'>): void {
     if (seq <= this.#newest) return;
     this.#newest = seq;
     this.#came.push({ at: Date.parse(received_at), via });

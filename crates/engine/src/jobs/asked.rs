@@ -16,6 +16,14 @@ pub enum Which {
     /// Those that a search finds.
     #[serde(rename = "q")]
     Search(String),
+    /// Those that a job put into the bin and that are still there.
+    #[serde(rename = "deleted_by")]
+    DeletedBy {
+        /// The job's number.
+        job: i64,
+        /// When the job was asked for.
+        at: Timestamp,
+    },
 }
 
 impl Which {
@@ -27,7 +35,7 @@ impl Which {
             }
             Self::Search(typed) => found_by(typed, now).map(drop),
             Self::Events(ids) if ids.is_empty() => Err(EngineError::BadInput("no event is named".to_owned())),
-            Self::Events(_) => Ok(()),
+            Self::Events(_) | Self::DeletedBy { .. } => Ok(()),
         }
     }
 }

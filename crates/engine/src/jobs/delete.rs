@@ -7,7 +7,9 @@ use crate::EngineError;
 
 pub(super) async fn go(run: &mut Run, which: &Which) -> Result<(), EngineError> {
     let (mut walk, trash) = (Walk::over(which, run.job.created_at)?, run.parts.trash.clone());
-    while let Some(stepped) = walk.step(run, Act::Delete).await? {
+    // All of them get the moment at which this was asked for, by which it can be undone.
+    let delete = Act::Delete(run.job.created_at);
+    while let Some(stepped) = walk.step(run, delete.clone()).await? {
         stepped.changed.iter().for_each(|(id, targets)| trash.tell(*id, targets));
     }
     Ok(())

@@ -50,6 +50,21 @@ impl Jobs {
         Ok(self.told(self.parts.base.inbox.add_job(new).await?))
     }
 
+    /// Asks that what a job deleted is restored, as a job.
+    ///
+    /// # Errors
+    /// Fails if there is no such job, if it deletes nothing or hasn't ended, or with [`InboxError::TooManyJobs`].
+    pub async fn undo(&self, id: i64) -> Result<Job, EngineError> {
+        let done = self.one(id).await?;
+        if done.kind != JobKind::Delete.as_str() {
+            return Err(EngineError::BadInput(format!("job {id} deletes nothing that could be restored")));
+        }
+        if done.state.is_open() {
+            return Err(EngineError::BadInput(format!("job {id} still runs: cancel it first")));
+        }
+        self.ask(JobKind::Restore, &Which::DeletedBy { job: id, at: done.created_at }).await
+    }
+
     /// Returns a job.
     ///
     /// # Errors

@@ -73,6 +73,24 @@ async fn a_search_is_deleted_and_restored_but_nothing_that_comes_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn undoing_a_job_restores_what_it_deleted_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let ids = captured(&engine, 450).await;
+    engine.deliver_if_alone().await.unwrap();
+    engine.trash.set_deleted(ids[7], true).await.unwrap();
+    let job = engine.jobs.ask(JobKind::Delete, &search("order")).await.unwrap();
+    assert_eq!(until(&engine, job.id, JobState::Done).await.result.events, 449);
+    let back = engine.jobs.undo(job.id).await.unwrap();
+    let done = until(&engine, back.id, JobState::Done).await;
+    assert_eq!((done.total, done.result.events), (Some(449), 449));
+    assert_eq!(deleted(&engine, &ids).await, 1, "what was deleted before stays deleted");
+    let refused = engine.jobs.undo(back.id).await;
+    assert!(matches!(refused, Err(EngineError::BadInput(_))), "{refused:?}");
+    engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn events_that_are_named_are_taken_in_their_order() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;

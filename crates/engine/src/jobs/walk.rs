@@ -32,6 +32,8 @@ pub(super) struct Walk<'w> {
 enum Over<'w> {
     Named(&'w [EventId]),
     Found(Filter),
+    /// What went into the bin at this moment.
+    Binned(Timestamp),
 }
 
 impl<'w> Walk<'w> {
@@ -40,6 +42,7 @@ impl<'w> Walk<'w> {
         let over = match which {
             Which::Events(ids) => Over::Named(ids),
             Which::Search(typed) => Over::Found(found_by(typed, asked)?),
+            Which::DeletedBy { at, .. } => Over::Binned(*at),
         };
         Ok(Self { over, ahead: Arc::default(), counted: false })
     }
@@ -81,6 +84,7 @@ impl<'w> Walk<'w> {
         let total = match &self.over {
             Over::Named(ids) => ids.len() as u64,
             Over::Found(filter) => count(filter, run).await?,
+            Over::Binned(at) => run.parts.base.inbox.count_binned_at(*at).await?,
         };
         run.set_total(total).await
     }
@@ -92,6 +96,10 @@ impl<'w> Walk<'w> {
                 let begun = position.and_then(|done| usize::try_from(done).ok()).unwrap_or(0);
                 let rest = (1..).zip(*ids).skip(begun).take(PAGE);
                 Ok(rest.map(|(after, id)| (after, *id)).collect())
+            }
+            Over::Binned(at) => {
+                let below = position.unwrap_or(i64::MAX);
+                Ok(run.parts.base.inbox.binned_at(*at, below, PAGE).await?.into())
             }
             Over::Found(filter) => {
                 let mut below = Some(position.unwrap_or(run.job.top.saturating_add(1)));

@@ -4,7 +4,6 @@ import Send from '@lucide/svelte/icons/send';
 import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
 
 import { Problem } from '../../../api/client';
-import { restoreEvent } from '../../../api/events';
 import type { Event } from '../../../api/shapes';
 import { counted } from '../../../format/count';
 import { eventName, host, visible } from '../../../format/words';
@@ -197,13 +196,6 @@ export async function confirmSubscription(event: Event): Promise<void> {
   } catch (error) {
     failed('Not confirmed', error, () => void confirmSubscription(event));
   }
-}
-
-/** Restores a deleted event. */
-export async function restore(event: Event): Promise<void> {
-  await restoreEvent(event.id).catch((error: unknown) =>
-    failed('Not restored', error, () => void restore(event)),
-  );
 }
 
 /** Copies a text and says what was copied. */

@@ -8,6 +8,7 @@ import { events } from '../../../state/events.svelte';
 import { selection } from '../../../state/selection.svelte';
 import { stats } from '../../../state/stats.svelte';
 import { toasts } from '../../../state/toasts.svelte';
+import { trash } from '../../../state/trash.svelte';
 
 /** Deletes events, with undo. */
 export async function removeEvents(ids: readonly string[]): Promise<void> {
@@ -20,6 +21,7 @@ export async function removeEvents(ids: readonly string[]): Promise<void> {
   let ended = 0;
   const failed = await each(ids, async (id) => void (ended += await deleteEvent(id)));
   stats.changed();
+  trash.changed();
   const gone = ids.filter((id) => !failed.ids.includes(id));
   if (gone.length > 0) {
     const waited = ended > 0 ? `, ${counted(ended, 'waiting delivery', 'waiting deliveries')} ended` : '';
