@@ -9,6 +9,7 @@ mod stories {
     mod api_manage;
     mod api_page;
     mod audit;
+    mod backup;
     mod bad_input;
     mod capture;
     mod capture_answer;

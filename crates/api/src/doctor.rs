@@ -42,14 +42,23 @@ pub(crate) struct Check {
 #[utoipa::path(get, path = "/api/doctor", responses((status = 200, body = Checks)))]
 pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Checks>, Problem> {
     let mut checks = vec![inbox(&engine).await, capture(&engine)];
+    checks.extend(engine.inbox().recovered().await?.map(|recovered| Check {
+        name: "inbox",
+        ok: false,
+        message: recovered.to_string(),
+        hint: Some("restore a backup for what is missing, or delete the damaged file".to_owned()),
+    }));
     checks.extend(secrets(&engine).await?);
+    checks.extend(not_in_backup(&engine).await?);
     checks.extend(engine.sources.all().into_iter().filter_map(|source| source.lacks).map(lacks));
     checks.extend(silent(&engine).await?);
     for source in engine.sources.all() {
         checks.extend(withheld(&source.slug, engine.withheld_hosts.of(&source.slug).await?));
     }
     checks.push(search_index(&engine).await?);
-    checks.extend(engine.tunnels.all().await?.iter().filter(|tunnel| tunnel.enabled).map(tunnel));
+    let tunnels = engine.tunnels.all().await?;
+    checks.extend(tunnels.iter().filter(|tunnel| tunnel.enabled).map(tunnel));
+    checks.extend(engine.tunnels.without_keys().await?.into_iter().map(keyless));
     Ok(Json(Checks { checks }))
 }
 
@@ -100,6 +109,39 @@ fn lacks(cause: Cause) -> Check {
     Check { name: "source", ok: false, message: cause.message, hint: Some(cause.fix) }
 }
 
+/// Reports a tunnel to a relay whose keys aren't on this machine.
+fn keyless(label: String) -> Check {
+    Check {
+        name: "tunnel",
+        ok: false,
+        message: format!("{label} has no keys here, as after a backup was restored on another machine"),
+        hint: Some(
+            "get an invitation (`hookmitt tunnel invite` where it works), remove the tunnel, and join: `hookmitt tunnel \
+             join`"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Reports the secrets that the inbox had when the backup was made from which it was restored, and which aren't here.
+async fn not_in_backup(engine: &Engine) -> Result<Vec<Check>, Problem> {
+    let Some(note) = engine.inbox().restored_from().await? else { return Ok(Vec::new()) };
+    let (there, sources) = (engine.secrets.list().await?, engine.sources.all());
+    let is_lacking = |(source, label): &(String, String)| {
+        let is_there = there.iter().any(|secret| secret.source.as_str() == source && secret.label == *label);
+        !is_there && sources.iter().any(|known| known.slug.as_str() == source)
+    };
+    let lacking = note.secrets.into_iter().filter(is_lacking);
+    Ok(lacking
+        .map(|(source, label)| Check {
+            name: "secrets",
+            ok: false,
+            message: format!("the secret {label:?} of {source} wasn't in the backup that was restored"),
+            hint: Some(format!("set it again: `hookmitt secret set {source} --label {label}`")),
+        })
+        .collect())
+}
+
 /// Reports a tunnel. A tunnel that is off, or not connected only because hookmitt is not running, passes the check.
 fn tunnel(tunnel: &TunnelView) -> Check {
     let label = &tunnel.label;
@@ -138,7 +180,9 @@ async fn inbox(engine: &Engine) -> Check {
             name: "inbox",
             ok: false,
             message: format!("{}: {error}", path.display()),
-            hint: Some("copy the data directory before you do anything else".to_owned()),
+            hint: Some(
+                "start hookmitt again: it keeps the damaged file, and recovers what can be read".to_owned(),
+            ),
         },
     }
 }

@@ -24,7 +24,7 @@ use crate::{
 pub(crate) struct JobJson {
     /// The job's number.
     id: i64,
-    /// What it does: `delete`, `restore`, `retry` or `prune`.
+    /// What it does: `delete`, `restore`, `retry`, `prune` or `backup`.
     kind: String,
     /// What was asked for.
     asked: AskedJson,
@@ -32,7 +32,7 @@ pub(crate) struct JobJson {
     asked_by: Actor,
     /// How far it is.
     state: JobState,
-    /// How many events are done, those that failed included.
+    /// How many events are done, those that failed included; of a backup, how many bytes.
     done: u64,
     /// How many there are; null while they are being counted.
     total: Option<u64>,
@@ -60,6 +60,8 @@ pub(crate) struct AskedJson {
     events: Option<usize>,
     /// The job that is undone: what it deleted is meant.
     deleted_by: Option<i64>,
+    /// The file that a backup is written into; null for any other job.
+    file: Option<String>,
 }
 
 impl From<Job> for JobJson {
@@ -68,6 +70,7 @@ impl From<Job> for JobJson {
             q: job.asked["q"].as_str().map(str::to_owned),
             events: job.asked["events"].as_array().map(Vec::len),
             deleted_by: job.asked["deleted_by"]["job"].as_i64(),
+            file: job.asked["file"].as_str().map(str::to_owned),
         };
         Self {
             id: job.id,
@@ -93,8 +96,8 @@ pub(crate) struct Begun {
     job: JobJson,
 }
 
-impl Begun {
-    pub(crate) fn of(job: Job) -> Self {
+impl From<Job> for Begun {
+    fn from(job: Job) -> Self {
         Self { job: job.into() }
     }
 }
@@ -116,7 +119,7 @@ impl<T: Serialize> IntoResponse for NowOrJob<T> {
     fn into_response(self) -> Response {
         match self {
             Self::Now(answer) => Json(answer).into_response(),
-            Self::Job(begun) => begun.into_response(),
+            Self::Job(begun) => (*begun).into_response(),
         }
     }
 }
@@ -143,7 +146,7 @@ pub(crate) async fn all_named(engine: &Engine, names: &[String]) -> Result<Vec<E
 pub(crate) async fn begun<T>(engine: &Engine, kind: JobKind, which: Which) -> Result<NowOrJob<T>, Problem> {
     engine.deliver_if_alone().await?;
     let job = engine.jobs.ask(kind, &which).await?;
-    Ok(NowOrJob::Job(Box::new(Begun::of(job))))
+    Ok(NowOrJob::Job(Box::new(job.into())))
 }
 
 /// Which jobs are wanted.

@@ -4,6 +4,7 @@
 //! socket in the data directory, or inside the process.
 
 mod audit;
+mod backup;
 mod bin;
 mod bytes;
 mod deliveries;
@@ -57,7 +58,7 @@ pub use delivery_json::{AttemptJson, DeliveryJson};
 pub use door::{BoxBody, Door};
 pub use event_json::EventJson;
 pub use gate::Gate;
-pub use hookmitt_engine::looks_like_variable;
+pub use hookmitt_engine::{Checked, Paused, Restoring, looks_like_variable};
 pub use hookmitt_event::Actor;
 pub use host::{Host, HostOptions};
 pub use problem::Problem;

@@ -120,7 +120,7 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::UnknownTunnel(_)
         | InboxError::UnknownSearch(_)
         | InboxError::UnknownJob(_) => StatusCode::NOT_FOUND,
-        InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
+        InboxError::Ambiguous { .. } | InboxError::NoBackup { .. } => StatusCode::BAD_REQUEST,
         InboxError::NotInTrash(_)
         | InboxError::SourceExists(_)
         | InboxError::TargetExists(_)
@@ -128,6 +128,7 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::SearchExists(_)
         | InboxError::TooManySearches(_)
         | InboxError::NotResumable { .. }
+        | InboxError::InUse(_)
         | InboxError::JobEnded => StatusCode::CONFLICT,
         InboxError::Full
         | InboxError::Busy
@@ -139,6 +140,7 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::Closed => StatusCode::SERVICE_UNAVAILABLE,
         InboxError::Newer { .. }
         | InboxError::Open { .. }
+        | InboxError::Backup(_)
         | InboxError::Damaged(_)
         | InboxError::Panicked
         | InboxError::Sqlite(_) => StatusCode::INTERNAL_SERVER_ERROR,

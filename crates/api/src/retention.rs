@@ -76,5 +76,5 @@ pub(crate) async fn would_go(State(engine): State<Arc<Engine>>) -> Result<Json<P
 #[utoipa::path(post, operation_id = "prune", path = "/api/prune", responses((status = 202, body = Begun), (status = 409, body = Problem)))]
 pub(crate) async fn prune(State(engine): State<Arc<Engine>>) -> Result<Begun, Problem> {
     engine.deliver_if_alone().await?;
-    Ok(Begun::of(engine.jobs.prune().await?))
+    Ok(engine.jobs.prune().await?.into())
 }

@@ -14,8 +14,8 @@ use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    Problem, audit, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs, listen,
-    live, marks, origin, providers, refusals, retention, samples, search, searches, secrets, session,
+    Problem, audit, backup, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs,
+    listen, live, marks, origin, providers, refusals, retention, samples, search, searches, secrets, session,
     session::Sessions, sources, stats, targets, test_keys, trash, tunnels, verdict,
 };
 
@@ -54,7 +54,8 @@ struct Described;
 /// Returns the routes for trusted callers: those in this process, and those at its private socket.
 pub(crate) fn private(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
     let (router, document) = described();
-    let router = router.route("/api/session/code", post(session::code));
+    let router =
+        router.route("/api/session/code", post(session::code)).route("/api/backup", post(backup::backup));
     finished(router, &document, engine, sessions).layer(from_fn(origin::trusted))
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hookmitt_catch::ListenError;
-use hookmitt_engine::EngineError;
+use hookmitt_engine::{EngineError, InboxError};
 use hookmitt_event::Explain;
 
 /// Why hookmitt could not start, or could not reach the process that is running.
@@ -34,6 +34,12 @@ pub enum StartError {
     Unreachable(String),
 }
 
+impl From<InboxError> for StartError {
+    fn from(error: InboxError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
 fn named(pid: Option<u32>) -> String {
     pid.map_or_else(String::new, |pid| format!(" (process {pid})"))
 }
@@ -43,6 +49,7 @@ impl StartError {
     /// input.
     pub fn exit_code(&self) -> u8 {
         match self {
+            Self::Engine(EngineError::Inbox(InboxError::NoBackup { .. })) => 2,
             Self::Engine(EngineError::Inbox(_))
             | Self::Listen(_)
             | Self::Silent { .. }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    assign, audit, completions, confirm, delete, doctor, events, export, import, jobs, listen, note, pin,
-    prune, relay, replay, retention, retry, secret, send, serve, show, source, stats, tag, target, trash,
-    tunnel, url, verify, wait,
+    assign, audit, backup, completions, confirm, delete, doctor, events, export, import, jobs, listen, note,
+    pin, prune, relay, replay, restore, retention, retry, secret, send, serve, show, source, stats, tag,
+    target, trash, tunnel, url, verify, wait,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
@@ -90,6 +90,10 @@ pub(crate) enum Verb {
     Url(url::Args),
     /// Print the inbox in numbers: events by status, failures, lag, latencies, disk
     Stats(stats::Args),
+    /// Back up the inbox to a file while hookmitt runs; without secrets and keys
+    Backup(backup::Args),
+    /// Replace the inbox with a backup
+    Restore(restore::Args),
     /// Check the set-up and suggest fixes
     Doctor(doctor::Args),
     /// Print a completion script for a shell

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     client::{Address, Client, Items},
     failure::{CliError, Exit},
+    shown,
     stop::Stop,
     terminal::{BAD, FAINT, GOOD, ODD, Screen, Style, Styled},
 };
@@ -39,6 +40,8 @@ pub(crate) struct Job {
 pub(crate) struct Meant {
     pub(crate) q: Option<String>,
     pub(crate) events: Option<u64>,
+    #[serde(default)]
+    pub(crate) file: Option<String>,
 }
 
 /// The answer to an order that became a job.
@@ -64,6 +67,9 @@ impl Job {
     /// Says what the job does, for example `delete "push"`.
     pub(crate) fn title(&self) -> String {
         let which = match (&self.asked.q, self.asked.events) {
+            (None, None) if self.asked.file.is_some() => {
+                Plain(self.asked.file.as_deref().unwrap_or_default()).to_string()
+            }
             (Some(typed), _) => format!("{:?}", Plain(typed).to_string()),
             (None, Some(count)) => counted(count, "event"),
             (None, None) => String::new(),
@@ -74,10 +80,18 @@ impl Job {
     /// Says how far the job is, for example `412 of 10,000`.
     pub(crate) fn progress(&self) -> String {
         match self.total {
+            Some(total) if self.is_backup() => {
+                format!("{} of {}", shown::size(self.done), shown::size(total))
+            }
             Some(total) => format!("{} of {}", grouped(self.done), grouped(total)),
             None if self.state.is_open() => "counting".to_owned(),
             None => grouped(self.done),
         }
+    }
+
+    /// Whether the job makes a backup. It counts bytes, and begins anew if it is asked for again.
+    fn is_backup(&self) -> bool {
+        self.kind == "backup"
     }
 
     /// Says what the job has changed, for example `1,204 events deleted, 3 waiting deliveries ended`.
@@ -88,6 +102,7 @@ impl Job {
             "restore" => ("restored", "wait again"),
             "retry" => ("retried", "wait again"),
             "prune" => ("deleted for good", "deleted"),
+            "backup" => ("backed up", "backed up"),
             _ => ("changed", "changed"),
         };
         let of = |count: u64, noun: &str| {
@@ -168,7 +183,9 @@ async fn conclude(job: &Job, client: &Client, screen: &Screen) -> Result<(), Cli
             let why = job.why.as_deref().map_or_else(String::new, |why| format!(": {}", Plain(why)));
             let so_far = format!("{state} at {}{why}; {}", job.progress(), job.changed());
             screen.note(format_args!("{} {so_far}", Styled(job.style(), format!("job {}", job.id))));
-            screen.note(format_args!("to go on: `hookmitt jobs resume {}`", job.id));
+            if !job.is_backup() {
+                screen.note(format_args!("to go on: `hookmitt jobs resume {}`", job.id));
+            }
         }
     }
     Ok(())
@@ -204,6 +221,7 @@ impl ProgressLine {
 
     fn text(&self, job: &Job) -> String {
         let (full, rate) = match job.total {
+            Some(total) if job.is_backup() => (job.done * BAR / total.max(1), String::new()),
             Some(total) => (job.done * BAR / total.max(1), self.rate(job.done)),
             None => (0, String::new()),
         };

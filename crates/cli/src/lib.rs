@@ -107,6 +107,7 @@ async fn obey(cli: Cli, screen: &Screen) -> Result<Exit, CliError> {
         Verb::Verify(args) if args.is_for_file() => verbs::verify::run_on_file(&args, screen).await,
         Verb::Relay(args) => verbs::relay::run(&args, &dir()?, screen).await,
         Verb::Doctor(args) => verbs::doctor::run(&args, &dir()?, screen).await,
+        Verb::Restore(args) => verbs::restore::run(&args, &dir()?, screen).await,
         Verb::Completions(args) => verbs::completions::run(&args, Cli::command(), screen),
         Verb::Export(args) if !args.raw => Err(verbs::export::redaction_missing()),
         verb => through_the_door(verb, &dir()?, screen).await,
@@ -141,6 +142,7 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Tag(args) => verbs::tag::run(&args, client, screen).await,
         Verb::Pin(args) => verbs::pin::run(&args, client, screen).await,
         Verb::Jobs(args) => verbs::jobs::run(&args, client, screen).await,
+        Verb::Backup(args) => verbs::backup::run(&args, client, screen).await,
         Verb::Confirm(args) => verbs::confirm::run(&args, client, screen).await,
         Verb::Replay(args) => verbs::replay::run(&args, client, screen).await,
         Verb::Retry(args) => verbs::retry::run(&args, client, screen).await,
@@ -152,9 +154,12 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Tunnel(verb) => verbs::tunnel::run(&verb, client, screen).await,
         Verb::Stats(args) => verbs::stats::run(&args, client, screen).await,
         Verb::Url(args) => verbs::url::run(&args, client, screen).await,
-        Verb::Serve(_) | Verb::Listen(_) | Verb::Relay(_) | Verb::Doctor(_) | Verb::Completions(_) => {
-            unreachable!("these don't go through the door")
-        }
+        Verb::Serve(_)
+        | Verb::Listen(_)
+        | Verb::Relay(_)
+        | Verb::Doctor(_)
+        | Verb::Restore(_)
+        | Verb::Completions(_) => unreachable!("these don't go through the door"),
     }
 }
 

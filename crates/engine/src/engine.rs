@@ -9,7 +9,7 @@ use std::{
 
 use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::Timestamp;
-use hookmitt_inbox::{Inbox, Refused};
+use hookmitt_inbox::{Inbox, Recovered, Refused};
 use hookmitt_keys::{KeyStore, Network};
 use hookmitt_vault::StoreChoice;
 use tokio::sync::{broadcast, watch};
@@ -31,7 +31,6 @@ use crate::{
     settings::{SecretStore, Settings},
     tasks::Tasks,
     tunnels::{Register, Runner, Tunnels},
-    unencrypted::Unencrypted,
     upkeep,
     verdicts::{Verdicts, explain_new, judge_as_keys_come},
 };
@@ -113,6 +112,8 @@ pub struct Engine {
     /// Temporary targets, each of which exists while a `listen` command runs.
     pub listeners: Listeners,
     started_at: Timestamp,
+    /// What was recovered from a damaged inbox.
+    pub(crate) recovered: Option<Recovered>,
 }
 
 impl Engine {
@@ -135,13 +136,15 @@ impl Engine {
         let base = Arc::new(Base { data_dir, inbox, clock, live: Live::new(), tasks: Tasks::default() });
         let settings = Arc::new(Settings::new(Arc::clone(&base), store, keys));
         settings.reload().await?;
+        let recovered = base.inbox.recovered().await?;
         let bells = Arc::new(Bells::default());
         let confirmation = Arc::new(Confirmation::new(Arc::clone(&settings), network));
         let (verdicts, waits_for_key) =
             Verdicts::new(Arc::clone(&settings), Arc::clone(&confirmation), Arc::clone(&bells));
         let index = Arc::new(IndexSlot::look(&base.data_dir, &base.inbox.instance().await?));
         let found_by = Arc::clone(&index);
-        let engine = Self::joined(settings, confirmation, Arc::new(verdicts), bells, choice, found_by);
+        let mut engine = Self::joined(settings, confirmation, Arc::new(verdicts), bells, choice, found_by);
+        engine.recovered = recovered;
         let engine = Arc::new(engine);
         engine.watch_others();
         explain_new(&engine.verdicts);
@@ -197,6 +200,7 @@ impl Engine {
             listeners: Listeners::new(s(), targets.clone(), Arc::clone(&delivery)),
             runner: Arc::new(Runner::new(tunnels.clone(), Arc::clone(&capture))),
             started_at: base.now(),
+            recovered: None,
             base,
             settings,
             capture,
@@ -275,15 +279,6 @@ impl Engine {
         let page = self.base.inbox.refusals((since, until), cursor, limit).await?;
         items.extend(page.items.into_iter().map(|(_, refused)| refused));
         Ok((items, page.next))
-    }
-
-    /// Returns what a person should know about, such as secrets that could not be read.
-    pub fn warnings(&self) -> Vec<String> {
-        let (secrets, tunnels) = (self.settings.secrets.unencrypted(), self.tunnels.unencrypted());
-        let warnings = Unencrypted { secrets, tunnels }.warning().into_iter();
-        let warnings = warnings.chain(self.settings.secrets.warnings()).chain(self.keeping.disk_warning());
-        let hindrance = self.delivery.hindrance().map(|error| format!("deliveries can't start yet: {error}"));
-        warnings.chain(self.base.tasks.warnings()).chain(hindrance).collect()
     }
 
     /// Whether something other than another process keeps this one from delivering; [`warnings`](Self::warnings) says

@@ -31,6 +31,7 @@ mod tunnels;
 mod unencrypted;
 mod upkeep;
 mod verdicts;
+mod warnings;
 
 pub use capture::CapturePort;
 pub use confirmation::{Confirmation, Confirmed};
@@ -40,16 +41,17 @@ pub use error::EngineError;
 pub use figures::{Backlogs, Disk};
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
-    AuditFilter, AuditPage, By as HistoryBy, Captured, Cleared, Emptied, Entry as AuditEntry, EventRef,
-    Failure, Filter, Group, History, Inbox, InboxError, Job, JobFailure, JobPage, Lag, Listed, Meter, Page,
-    Period, Prunable, Quantiles, Refused, SavedSearch, Shown, SourceCount, SourceSettings, Stats, Sums,
-    TargetSettings, Times, TrashPage, TrashPlace, Trashed, View, ViewCounts, WouldGo, acting,
+    AuditFilter, AuditPage, BackupNote, By as HistoryBy, Captured, Checked, Cleared, Emptied,
+    Entry as AuditEntry, EventRef, Failure, Filter, Group, History, Inbox, InboxError, Job, JobFailure,
+    JobPage, Lag, Listed, Meter, Page, Paused, Period, Prunable, Quantiles, Recovered, Refused, Restoring,
+    SavedSearch, Shown, SourceCount, SourceSettings, Stats, Sums, TargetSettings, Times, TrashPage,
+    TrashPlace, Trashed, View, ViewCounts, WouldGo, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
 pub use host_name::is_near_host;
-pub use jobs::{JobKind, Jobs, Which};
+pub use jobs::{BackupAsked, JobKind, Jobs, Which};
 pub use keeping::{KeepChange, Keeping, MarkChange, Marking, Trash};
 pub use live::Change;
 pub use manage::{

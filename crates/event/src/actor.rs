@@ -86,11 +86,15 @@ pub enum Deed {
     DeviceRevoked,
     /// It was changed how long events are kept.
     RetentionChanged,
+    /// A backup of the inbox was made.
+    BackedUp,
+    /// A backup was restored as the inbox.
+    RestoredBackup,
 }
 
 impl Deed {
     /// All deeds with their names. The inbox stores one as its position here, from 0.
-    pub const ALL: [(Self, &'static str); 16] = [
+    pub const ALL: [(Self, &'static str); 18] = [
         (Self::Deleted, "deleted"),
         (Self::Restored, "restored"),
         (Self::DeletedForGood, "deleted_for_good"),
@@ -107,6 +111,8 @@ impl Deed {
         (Self::TargetRemoved, "target_removed"),
         (Self::DeviceRevoked, "device_revoked"),
         (Self::RetentionChanged, "retention_changed"),
+        (Self::BackedUp, "backed_up"),
+        (Self::RestoredBackup, "restored_backup"),
     ];
 
     /// Returns the deed's name.

@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use hookmitt_event::HeaderLines;
 use rusqlite::{Connection, Row, types::ValueRef};
+use sha2::{Digest as _, Sha256};
 
 use crate::{InboxError, block, dictionary, form};
 
@@ -38,6 +39,14 @@ pub(crate) fn read(db: &Connection, seq: i64) -> Result<(HeaderLines, Bytes), In
         )));
     }
     Ok((headers, body.into()))
+}
+
+/// Whether the body of an event has the SHA-256 that it came with.
+pub(crate) fn is_genuine(db: &Connection, seq: i64) -> Result<bool, InboxError> {
+    const SQL: &str = "SELECT sha256 FROM event WHERE seq = ?1";
+    let sha256: [u8; 32] = db.prepare_cached(SQL)?.query_row([seq], |row| row.get(0))?;
+    let (_, body) = read(db, seq)?;
+    Ok(<[u8; 32]>::from(Sha256::digest(&body)) == sha256)
 }
 
 /// Returns the body of an event, or `None` if it is damaged.

@@ -1,6 +1,9 @@
 //! Why the inbox fails, told so that a person can act on it.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use hookmitt_event::{Explain, JobState};
 use hookmitt_sqlite::{Refusal, Unwritten};
@@ -96,6 +99,20 @@ pub enum InboxError {
     /// An earlier event of the same run could not be stored.
     #[error("an earlier event of the same run could not be stored")]
     OutOfTurn,
+    /// A backup could not be made.
+    #[error("the backup failed: {0}")]
+    Backup(String),
+    /// A file can't be restored.
+    #[error("{path} can't be restored: {why}", path = path.display())]
+    NoBackup {
+        /// The path of the file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A process uses the data directory.
+    #[error("a hookmitt uses {path}", path = .0.display())]
+    InUse(PathBuf),
     /// SQLite has found damage in the file.
     #[error("the inbox is damaged: {0}")]
     Damaged(String),
@@ -142,6 +159,9 @@ impl Explain for InboxError {
             Self::TooManyJobs(_) => "too-many-jobs",
             Self::JobEnded => "job-ended",
             Self::OutOfTurn => "out-of-turn",
+            Self::Backup(_) => "backup-failed",
+            Self::NoBackup { .. } => "no-backup",
+            Self::InUse(_) => "inbox-in-use",
             Self::Damaged(_) => "inbox-damaged",
             Self::NotOwner => "not-owner",
             Self::Closed => "inbox-closed",
@@ -176,7 +196,12 @@ impl Explain for InboxError {
             Self::UnknownSearch(_) => "GET /api/searches lists them",
             Self::SearchExists(_) => "choose another name, or change that search",
             Self::TooManySearches(_) => "remove one that isn't needed any more",
-            Self::Damaged(_) => "copy the data directory, then start with another one (--data-dir)",
+            Self::Backup(_) => "the inbox is as it was: ask for a new backup, perhaps to another place",
+            Self::NoBackup { .. } => "the inbox is as it was: restore another backup",
+            Self::InUse(_) => "stop it, then restore",
+            Self::Damaged(_) => {
+                "start hookmitt again: it keeps the damaged file, and recovers what can be read"
+            }
             Self::UnknownJob(_) => "`hookmitt jobs` lists those of the last 7 days",
             Self::NotResumable { state: JobState::Done, .. } => "ask for it again",
             Self::NotResumable { .. } => "it goes on by itself: `hookmitt jobs` says how far it is",
@@ -186,6 +211,19 @@ impl Explain for InboxError {
             Self::Sqlite(_) => "`hookmitt doctor` checks the file",
         };
         Some(hint.to_owned())
+    }
+}
+
+impl InboxError {
+    /// The error for a file that the system refuses.
+    pub(crate) fn open(path: &Path, why: impl std::fmt::Display) -> Self {
+        Self::Open { path: path.to_owned(), why: why.to_string() }
+    }
+}
+
+impl From<hookmitt_sqlite::CopyError> for InboxError {
+    fn from(why: hookmitt_sqlite::CopyError) -> Self {
+        Self::Backup(why.to_string())
     }
 }
 
@@ -211,6 +249,7 @@ impl From<rusqlite::Error> for InboxError {
             Some(Refusal::Full) => Self::Full,
             Some(Refusal::Busy) => Self::Busy,
             Some(Refusal::TooLong) => Self::TooLong,
+            Some(Refusal::Damaged) => Self::Damaged(error.to_string()),
             None => Self::Sqlite(Arc::new(error)),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use hookmitt_event::{Actor, JobState};
+use hookmitt_event::{Actor, JobResult, JobState};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
@@ -70,6 +70,32 @@ impl Inbox {
         const SQL: &str = "UPDATE job SET total = ?2 WHERE id = ?1";
         self.write(move |batch| {
             batch.db.prepare_cached(SQL)?.execute(params![id, total])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Stores how far a job is that changes nothing in the inbox.
+    ///
+    /// # Errors
+    /// Fails with [`InboxError::JobEnded`] if it doesn't run, or with [`InboxError::NotOwner`] if another process
+    /// delivers.
+    pub async fn note_job(
+        &self,
+        id: i64,
+        done: u64,
+        total: u64,
+        result: JobResult,
+    ) -> Result<(), InboxError> {
+        const SQL: &str = "UPDATE job SET done = ?2, total = ?3, result = ?4 WHERE id = ?1";
+        let token = self.owner.load(Ordering::Acquire);
+        let result = serde_json::to_string(&result).unwrap_or_default();
+        self.write(move |batch| {
+            owner::check(batch.db, token)?;
+            if job(batch.db, id)?.state != JobState::Running {
+                return Err(InboxError::JobEnded);
+            }
+            batch.db.prepare_cached(SQL)?.execute(params![id, done, total, result])?;
             Ok(())
         })
         .await

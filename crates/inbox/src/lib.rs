@@ -4,9 +4,11 @@
 //! call that changes something returns only after the commit that holds its change.
 
 mod acting;
+mod aside;
 mod audit;
 #[cfg(test)]
 mod audit_tests;
+mod backup;
 mod batch;
 mod bin;
 #[cfg(test)]
@@ -77,12 +79,17 @@ mod random_story;
 mod reasons;
 #[cfg(test)]
 mod recount;
+mod recovered_rows;
+mod recovery;
+#[cfg(test)]
+mod recovery_tests;
 mod refusals;
 mod rejudge;
 mod release;
 #[cfg(test)]
 mod release_tests;
 mod resolve;
+mod restoring;
 mod retention;
 mod retry;
 mod routes;
@@ -104,6 +111,7 @@ mod targets;
 mod trash;
 mod tunnels;
 mod unproved_keys;
+mod usage;
 mod view;
 mod withheld;
 mod writer;
@@ -112,6 +120,7 @@ mod writer_tests;
 
 pub use acting::acting;
 pub use audit::{AuditFilter, AuditPage, Entry, Subject};
+pub use backup::{BackupNote, Checked, Unwanted, finish_backup};
 pub use claims::{Claimed, Claiming, Next};
 pub use dictionary::Dictionary;
 pub use error::InboxError;
@@ -137,9 +146,11 @@ pub use packing::{Packer, Packing};
 pub use prunable::{Prunable, WouldGo};
 pub use pruner::{Pruned, Pruner};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
+pub use recovery::Recovered;
 pub use refusals::{RefusalPage, Refused};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;
+pub use restoring::{Paused, Restoring};
 pub use retention::RetentionChange;
 pub use saved_searches::SavedSearch;
 pub use sources::{AUTO_SOURCES, SourceSettings};

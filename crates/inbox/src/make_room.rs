@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use crate::{InboxError, batch::Batch, pages::in_use, sweep::Share};
+use crate::{InboxError, batch::Batch, sweep::Share, usage::in_use};
 
 /// How many events are read at a time.
 const CHUNK: usize = 64;

@@ -10,8 +10,8 @@ use crate::{
     Dictionary, Inbox, InboxError,
     batch::Batch,
     block,
-    pages::in_use,
     press::{Bale, Body, Press, Pressed, Unpacked},
+    usage::in_use,
 };
 
 /// For how long after it was stored an event is left alone, because its first delivery and the page read it then.

@@ -1,20 +1,206 @@
-//! How full the inbox file is.
+//! Reads rows out of the pages of a damaged file, without following the tree that leads to them.
+//!
+//! SQLite finds a row through the pages above it, so that one damaged page hides thousands of rows that are whole. The
+//! form of the pages is described in SQLite's file format.
 
-use rusqlite::Connection;
+use std::{
+    fs::File,
+    io::{self, Read as _, Seek as _, SeekFrom},
+    path::Path,
+};
 
-use crate::InboxError;
+use rusqlite::types::Value;
 
-/// Returns how many bytes of the inbox file are in use, by whatever it holds.
-pub(crate) fn in_use(db: &Connection) -> Result<u64, InboxError> {
-    let pages = number(db, "page_count")?.saturating_sub(number(db, "freelist_count")?);
-    Ok(pages.saturating_mul(number(db, "page_size")?))
+/// The size of a page in bytes, as the first migration sets it.
+const PAGE: usize = 4_096;
+
+/// The kind of a page that holds rows of a table.
+const LEAF: u8 = 13;
+
+/// The largest row that is read, in bytes: a body of 25 MiB and its header lines, with room.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// A row that was found: its number and its columns.
+pub(crate) type Found = (i64, Vec<Value>);
+
+/// The pages of a file.
+pub(crate) struct Pages {
+    file: File,
+    count: u32,
 }
 
-/// Returns how many bytes of the inbox file are empty.
-pub(crate) fn empty(db: &Connection) -> Result<u64, InboxError> {
-    Ok(number(db, "freelist_count")?.saturating_mul(number(db, "page_size")?))
+impl Pages {
+    /// Opens a file.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let count = u32::try_from(file.metadata()?.len() / PAGE as u64).unwrap_or(u32::MAX);
+        Ok(Self { file, count })
+    }
+
+    /// How many pages there are. They are numbered from 1.
+    pub(crate) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Returns the rows in a page; none if it is no page of rows, or what can be read of it.
+    pub(crate) fn rows(&mut self, number: u32) -> Vec<Found> {
+        let Some(page) = self.page(number) else { return Vec::new() };
+        let head = if number == 1 { 100 } else { 0 };
+        if page.get(head) != Some(&LEAF) {
+            return Vec::new();
+        }
+        let cells = u16_at(&page, head + 3).unwrap_or(0);
+        let places = (0..usize::from(cells)).map_while(|cell| u16_at(&page, head + 8 + 2 * cell));
+        let places: Vec<_> = places.collect();
+        places.into_iter().filter_map(|place| self.row(page.get(usize::from(place)..)?)).collect()
+    }
+
+    fn page(&mut self, number: u32) -> Option<Vec<u8>> {
+        if number == 0 || number > self.count {
+            return None;
+        }
+        let mut page = vec![0; PAGE];
+        self.file.seek(SeekFrom::Start(u64::from(number - 1) * PAGE as u64)).ok()?;
+        self.file.read_exact(&mut page).ok()?;
+        Some(page)
+    }
+
+    /// Reads a row that begins in a page, and goes on in others if it is large.
+    fn row(&mut self, cell: &[u8]) -> Option<Found> {
+        let (size, rest) = varint(cell)?;
+        let (number, rest) = varint(rest)?;
+        let size = u64::try_from(size).ok().filter(|size| *size <= LARGEST)?;
+        let size = usize::try_from(size).ok()?;
+        let here = local(size);
+        let mut record = rest.get(..here)?.to_vec();
+        let mut next = rest.get(here..).and_then(u32_of).unwrap_or(0);
+        while record.len() < size {
+            let page = self.page(next)?;
+            let take = (size - record.len()).min(PAGE - 4);
+            record.extend_from_slice(page.get(4..4 + take)?);
+            next = u32_of(&page)?;
+        }
+        Some((number, columns(&record)?))
+    }
 }
 
-fn number(db: &Connection, pragma: &str) -> Result<u64, InboxError> {
-    Ok(db.pragma_query_value(None, pragma, |row| row.get(0))?)
+/// Returns how many bytes of a row of that size are in its own page.
+const fn local(size: usize) -> usize {
+    const MOST: usize = PAGE - 35;
+    const LEAST: usize = (PAGE - 12) * 32 / 255 - 23;
+    if size <= MOST {
+        return size;
+    }
+    let fits = LEAST + (size - LEAST) % (PAGE - 4);
+    if fits <= MOST { fits } else { LEAST }
+}
+
+/// Reads the columns of a row.
+fn columns(record: &[u8]) -> Option<Vec<Value>> {
+    let (head, rest) = varint(record)?;
+    let mut kinds = rest.get(..usize::try_from(head).ok()?.checked_sub(record.len() - rest.len())?)?;
+    let mut data = record.get(usize::try_from(head).ok()?..)?;
+    let mut columns = Vec::new();
+    while !kinds.is_empty() {
+        let (kind, rest) = varint(kinds)?;
+        let (column, left) = column(kind, data)?;
+        columns.push(column);
+        (kinds, data) = (rest, left);
+    }
+    Some(columns)
+}
+
+/// Reads a column of a kind from the front of the data.
+fn column(kind: i64, data: &[u8]) -> Option<(Value, &[u8])> {
+    let whole = |size: usize| {
+        let (bytes, rest) = data.split_at_checked(size)?;
+        let sign = if bytes.first()? & 0x80 == 0 { 0 } else { -1 };
+        Some((Value::Integer(bytes.iter().fold(sign, |number, byte| number << 8 | i64::from(*byte))), rest))
+    };
+    match kind {
+        0 => Some((Value::Null, data)),
+        1..=4 => whole(usize::try_from(kind).ok()?),
+        5 => whole(6),
+        6 => whole(8),
+        7 => {
+            let (bytes, rest) = data.split_first_chunk()?;
+            Some((Value::Real(f64::from_be_bytes(*bytes)), rest))
+        }
+        8 | 9 => Some((Value::Integer(kind - 8), data)),
+        12.. => {
+            let (bytes, rest) = data.split_at_checked(usize::try_from((kind - 12) / 2).ok()?)?;
+            let value = match kind % 2 {
+                0 => Value::Blob(bytes.to_vec()),
+                _ => Value::Text(String::from_utf8(bytes.to_vec()).ok()?),
+            };
+            Some((value, rest))
+        }
+        _ => None,
+    }
+}
+
+/// Reads a number of one to nine bytes.
+fn varint(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    let mut number = 0;
+    for (place, byte) in bytes.iter().enumerate().take(9) {
+        if place == 8 {
+            return Some((number << 8 | i64::from(*byte), &bytes[9..]));
+        }
+        number = number << 7 | i64::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            return Some((number, &bytes[place + 1..]));
+        }
+    }
+    None
+}
+
+fn u16_at(bytes: &[u8], place: usize) -> Option<u16> {
+    bytes.get(place..place + 2)?.try_into().ok().map(u16::from_be_bytes)
+}
+
+fn u32_of(bytes: &[u8]) -> Option<u32> {
+    bytes.first_chunk().copied().map(u32::from_be_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn what_sqlite_has_stored_is_read_from_its_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch(
+            "PRAGMA page_size = 4096; CREATE TABLE a (seq INTEGER PRIMARY KEY, n ANY, t TEXT, b BLOB) STRICT;",
+        )
+        .unwrap();
+        let numbers =
+            [0, 1, -1, 127, -128, 32_767, 8_388_607, -8_388_608, 1 << 31, 1 << 47, i64::MIN, i64::MAX];
+        let mut wanted = Vec::new();
+        for (seq, number) in (1..).zip(numbers) {
+            let size = usize::try_from(seq * seq * 997).unwrap();
+            let (text, bytes) = (format!("é{seq}"), vec![u8::try_from(seq).unwrap(); size]);
+            db.execute("INSERT INTO a VALUES (?1, ?2, ?3, ?4)", (seq, number, &text, &bytes)).unwrap();
+            let row = vec![Value::Null, Value::Integer(number), Value::Text(text), Value::Blob(bytes)];
+            wanted.push((seq, row));
+        }
+        drop(db);
+        let mut pages = Pages::open(&path).unwrap();
+        let found = (2..=pages.count()).flat_map(|number| pages.rows(number)).collect::<Vec<_>>();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn noise_is_no_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("noise");
+        let mut noise: Vec<u8> = (0..64 * PAGE).map(|_| rand::random()).collect();
+        (0..64).for_each(|page| noise[page * PAGE] = LEAF);
+        std::fs::write(&path, noise).unwrap();
+        let mut pages = Pages::open(&path).unwrap();
+        (0..=65).for_each(|number| drop(pages.rows(number)));
+    }
 }

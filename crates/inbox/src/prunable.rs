@@ -10,9 +10,9 @@ use rusqlite::Connection;
 
 use crate::{
     Inbox, InboxError,
-    pages::in_use,
     retention::{self, Policy},
     sweep::{Aged, BIN, in_bin, swept},
+    usage::in_use,
 };
 
 /// How many events one read goes through.

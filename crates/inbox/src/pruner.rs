@@ -16,9 +16,9 @@ use crate::{
     forget, job_rows,
     make_room::{goal, make_room},
     owner,
-    pages::{empty, in_use},
     retention::{self, Policy},
     sweep::{self, Share},
+    usage::{empty, in_use},
 };
 
 /// How long a step waits for the writer's queue to be empty, and how often it looks. If capture never rests, pruning

@@ -7,9 +7,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     Inbox, InboxError,
     batch::Batch,
-    pages::{empty, in_use},
     rows::GOING,
     tally::Change,
+    usage::{empty, in_use},
 };
 
 /// How long a commit works on a long list before it leaves the rest to the next one, so that captures needn't wait.

@@ -52,6 +52,21 @@ pub(crate) fn prepare(directory: &Path) -> Result<PathBuf, InboxError> {
     Ok(path)
 }
 
+/// Brings the copy of a backup up to date, which no other process can know of.
+pub(crate) fn update(copy: &Path, backup: &Path) -> Result<(), InboxError> {
+    hookmitt_sqlite::update(copy, &MIGRATIONS).map_err(|error| match error {
+        PrepareError::Newer { found, known } => InboxError::Newer { path: backup.to_owned(), found, known },
+        PrepareError::Damaged(why) | PrepareError::Refused(why) => {
+            InboxError::NoBackup { path: backup.to_owned(), why }
+        }
+    })
+}
+
+/// Creates a data directory (0700) if it is missing.
+pub(crate) fn make_folder(directory: &Path) -> Result<(), InboxError> {
+    hookmitt_sqlite::make_private_folder(directory).map_err(|error| InboxError::open(directory, error))
+}
+
 /// Makes an existing folder private if it is empty or holds an inbox. A folder of other things, named by mistake, keeps
 /// its mode.
 fn keep_private(directory: &Path) -> std::io::Result<()> {

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use hookmitt_event::{DeliveryState, TargetId, Verdict};
 use rusqlite::Connection;
 
-use crate::{Inbox, InboxError, View, rows};
+use crate::{
+    Inbox, InboxError, View,
+    recovery::{self, Recovered},
+    rows,
+};
 
 /// The inbox in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -167,16 +171,26 @@ fn deliveries(db: &Connection, made: u64, stats: &mut Stats) -> Result<(), Inbox
 }
 
 impl Inbox {
+    /// Returns what was recovered from a damaged inbox, as long as the damaged file is still kept.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn recovered(&self) -> Result<Option<Recovered>, InboxError> {
+        self.readers.read(recovery::recovered).await
+    }
+
     /// Has SQLite check the structure of the file (`quick_check`), which reads the whole file.
     ///
     /// # Errors
     /// Fails with [`InboxError::Damaged`] if SQLite finds damage.
     pub async fn check(&self) -> Result<(), InboxError> {
-        self.readers
+        let found = self
+            .readers
             .read_at_length(|db| {
                 let found: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
                 if found == "ok" { Ok(()) } else { Err(InboxError::Damaged(found)) }
             })
-            .await
+            .await;
+        self.watched(found)
     }
 }

@@ -2,13 +2,13 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicI64},
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicI64},
     time::Duration,
 };
 
 use hookmitt_clock::{Clock, StoreClock};
 use hookmitt_event::Actor;
-use hookmitt_sqlite::{Job, Jobs, Readers, State, Writer};
+use hookmitt_sqlite::{Copying, Job, Jobs, Readers, State, Writer};
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
@@ -18,7 +18,7 @@ use crate::{
     batch::{Arriving, Batch},
     hours::{Latencies, Meter},
     now::{self, Now},
-    others,
+    others, recovery,
     routes::Routes,
     schema,
 };
@@ -39,6 +39,8 @@ pub struct Inbox {
     /// stopped.
     pub(crate) owner: Arc<AtomicI64>,
     meter: Arc<Mutex<Meter>>,
+    /// What damage was found in the file.
+    damage: Arc<OnceLock<String>>,
 }
 
 impl Inbox {
@@ -48,6 +50,7 @@ impl Inbox {
     /// # Errors
     /// Fails with [`InboxError::Newer`] or [`InboxError::Open`].
     pub fn open(directory: &Path, clock: Arc<dyn Clock>) -> Result<Self, InboxError> {
+        recovery::recover_if_damaged(directory, clock.now())?;
         let path = schema::prepare(directory)?;
         let clock = StoreClock::resume(now::kept(&hookmitt_sqlite::reader(&path)?)?, clock);
         let (committed, commits) = watch::channel(0);
@@ -60,7 +63,17 @@ impl Inbox {
         let others = others::watch(&path, jobs.ended())?;
         let path: Arc<Path> = path.into();
         let readers = Readers::new(Arc::clone(&path));
-        Ok(Self { jobs, readers, commits, others, path, clock, owner: Arc::default(), meter })
+        Ok(Self {
+            jobs,
+            readers,
+            commits,
+            others,
+            path,
+            clock,
+            owner: Arc::default(),
+            meter,
+            damage: Arc::default(),
+        })
     }
 
     /// Returns the path of the inbox file.
@@ -97,13 +110,19 @@ impl Inbox {
         weight: usize,
         mut work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
+        self.ensure_whole()?;
         let by = actor();
-        self.jobs.add(weight, move |db, desk| work(&mut desk.batch(db, by))).await
+        self.watched(self.jobs.add(weight, move |db, desk| work(&mut desk.batch(db, by))).await)
     }
 
     /// Has the writer copy the log into the file and truncate it. Returns `false` if somebody reads it at the moment.
     pub(crate) async fn cut_log(&self) -> Result<bool, InboxError> {
         self.jobs.cut_log().await
+    }
+
+    /// Begins to copy the file into another database.
+    pub(crate) async fn copy_to(&self, to: Connection) -> Result<Copying, InboxError> {
+        self.jobs.copy_into(to).await
     }
 
     /// Puts a job into the writer's queue, after waiting for a place. Jobs are written in the order in which they got a
@@ -119,8 +138,29 @@ impl Inbox {
         weight: usize,
         mut work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
+        self.ensure_whole()?;
         let by = actor();
-        self.jobs.write_now(weight, move |db, desk| work(&mut desk.batch(db, by))).await
+        self.watched(self.jobs.write_now(weight, move |db, desk| work(&mut desk.batch(db, by))).await)
+    }
+
+    /// Fails if the file was found damaged: what is stored in it now may be lost.
+    fn ensure_whole(&self) -> Result<(), InboxError> {
+        self.damage.get().map_or(Ok(()), |why| Err(InboxError::Damaged(why.clone())))
+    }
+
+    /// Notes damage that SQLite has found in the file.
+    pub(crate) fn watched<T>(&self, outcome: Result<T, InboxError>) -> Result<T, InboxError> {
+        if let Err(InboxError::Damaged(why)) = &outcome
+            && self.damage.set(why.clone()).is_ok()
+        {
+            recovery::note_damage(&self.path, why);
+        }
+        outcome
+    }
+
+    /// Returns what damage was found in the file while it was open. From then on nothing is stored.
+    pub fn damage(&self) -> Option<&str> {
+        self.damage.get().map(String::as_str)
     }
 }
 

@@ -75,15 +75,12 @@ impl From<Closed> for IndexError {
 
 impl From<rusqlite::Error> for IndexError {
     fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         match hookmitt_sqlite::refusal(&error) {
             Some(Refusal::Full) => Self::Full,
             Some(Refusal::Busy) => Self::Busy,
             Some(Refusal::TooLong) => Self::TooLong,
-            None => match error.sqlite_error_code() {
-                Some(DatabaseCorrupt | NotADatabase) => Self::Damaged(error.to_string()),
-                _ => Self::Sqlite(Arc::new(error)),
-            },
+            Some(Refusal::Damaged) => Self::Damaged(error.to_string()),
+            None => Self::Sqlite(Arc::new(error)),
         }
     }
 }

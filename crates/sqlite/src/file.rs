@@ -80,6 +80,14 @@ pub fn prepare(path: &Path, lock: &Path, migrations: &[&str]) -> Result<(), Prep
     }
     let guard = private_file(lock).map_err(refused)?;
     guard.lock().map_err(refused)?;
+    update(path, migrations)
+}
+
+/// Does what [`prepare`] does for a file that no other process can know of.
+///
+/// # Errors
+/// Returns a [`PrepareError`].
+pub fn update(path: &Path, migrations: &[&str]) -> Result<(), PrepareError> {
     private_file(path).map_err(refused)?;
     migrate(&connect(path)?, migrations)
 }
@@ -162,7 +170,11 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-fn make_private_folder(folder: &Path) -> io::Result<()> {
+/// Creates a folder (0700) that is missing.
+///
+/// # Errors
+/// Fails if the system refuses it.
+pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
@@ -175,7 +187,10 @@ fn make_private_folder(folder: &Path) -> io::Result<()> {
 
 /// Opens a file, and creates it with mode 0600 if it is missing. SQLite gives `-wal` and `-shm` the mode of the file
 /// itself.
-fn private_file(path: &Path) -> io::Result<File> {
+///
+/// # Errors
+/// Fails if the system refuses it.
+pub fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]

@@ -12,7 +12,10 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::{State, Unwritten};
+use crate::{
+    State, Unwritten,
+    copying::{Copying, Orders},
+};
 
 /// A piece of work for a writer.
 pub trait Job<S: State>: Send {
@@ -33,6 +36,10 @@ pub trait Job<S: State>: Send {
     fn weight(&self) -> usize {
         0
     }
+    /// Whether the job does nothing but wake the writer, so that it needs no transaction.
+    fn only_wakes(&self) -> bool {
+        false
+    }
 }
 
 /// A job in the queue.
@@ -43,14 +50,15 @@ pub struct Jobs<S: State> {
     pub(crate) queue: mpsc::Sender<Queued<S>>,
     pub(crate) closing: Arc<AtomicBool>,
     pub(crate) cut: Arc<Cut>,
+    pub(crate) orders: Arc<Orders>,
     pub(crate) ended: watch::Receiver<bool>,
 }
 
 impl<S: State> Clone for Jobs<S> {
     fn clone(&self) -> Self {
-        let Self { queue, closing, cut, ended } = self;
-        let (closing, cut) = (Arc::clone(closing), Arc::clone(cut));
-        Self { queue: queue.clone(), closing, cut, ended: ended.clone() }
+        let Self { queue, closing, cut, orders, ended } = self;
+        let (closing, cut, orders) = (Arc::clone(closing), Arc::clone(cut), Arc::clone(orders));
+        Self { queue: queue.clone(), closing, cut, orders, ended: ended.clone() }
     }
 }
 
@@ -119,6 +127,19 @@ impl<S: State> Jobs<S> {
         let (asks, answer) = oneshot::channel();
         self.hand_in(CutAsked { asks, cut: Arc::clone(&self.cut) }).await?;
         Ok(answer.await.unwrap_or(false))
+    }
+
+    /// Begins to copy the file into another database, whose connection is `to`. It goes on with each
+    /// [`step`](Copying::step), between two commits. While another copy is under way, this one waits.
+    ///
+    /// # Errors
+    /// Fails with [`Unwritten::Closed`] if the writer has ended.
+    pub async fn copy_into(&self, to: Connection) -> Result<Copying, S::Error> {
+        let asks = self.orders.place(to);
+        self.hand_in(Wake).await?;
+        let queue = self.queue.clone();
+        // If the queue is full, the writer is awake anyway.
+        Ok(Copying::new(asks, move || drop(queue.try_send(Box::new(Wake)))))
     }
 
     /// Puts a job into the queue, after waiting for a place. Jobs are written in the order in which they got a place in
@@ -223,6 +244,10 @@ impl<S: State> Job<S> for Wake {
     }
 
     fn tell(self: Box<Self>, _: Result<(), S::Error>) {}
+
+    fn only_wakes(&self) -> bool {
+        true
+    }
 }
 
 /// Runs `work` and turns a panic into an error. The caller must undo, or not rely on, what `work` may have left half

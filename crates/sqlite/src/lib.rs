@@ -3,6 +3,7 @@
 //! stores.
 
 mod background;
+mod copying;
 mod file;
 mod job;
 mod log;
@@ -13,10 +14,14 @@ mod state;
 mod writer;
 
 pub use background::{Background, give_way};
-pub use file::{FileId, LOG_LIMIT, PrepareError, durable, prepare, reader, take};
+pub use copying::{CopyError, Copying, Progress};
+pub use file::{
+    FileId, LOG_LIMIT, PrepareError, durable, make_private_folder, prepare, private_file, reader, take,
+    update,
+};
 pub use job::{Job, Jobs, task};
 pub use readers::{Closed, Readers};
 pub use refusal::{Refusal, refusal};
-pub use room::{Disk, Space, space};
+pub use room::{Disk, Space, free_beside, space};
 pub use state::{State, Unwritten, Upkeep};
 pub use writer::Writer;

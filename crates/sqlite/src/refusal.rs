@@ -2,7 +2,7 @@
 
 use rusqlite::{Error, ErrorCode, ffi};
 
-/// Why SQLite did not do what was asked, if the file itself is not at fault.
+/// Why SQLite did not do what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The disk is full.
@@ -11,6 +11,8 @@ pub enum Refusal {
     Busy,
     /// A reader took too long and was interrupted.
     TooLong,
+    /// The file is damaged, or is no database.
+    Damaged,
 }
 
 /// Returns what an error of SQLite means, or `None` for any other error.
@@ -22,6 +24,7 @@ pub fn refusal(error: &Error) -> Option<Refusal> {
     }
     match code.code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some(Refusal::Busy),
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Some(Refusal::Damaged),
         ErrorCode::OperationInterrupted => Some(Refusal::TooLong),
         _ => None,
     }

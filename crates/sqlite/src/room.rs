@@ -24,6 +24,12 @@ const PAGES: u64 = 4 * 4_096;
 /// in the log and once in the file.
 const AMPLE: u64 = 64 * 1024 * 1024;
 
+/// Returns how many bytes may be added to the disk that holds a file, so that the reserve is left. `None` if the system
+/// doesn't say how much is free.
+pub fn free_beside(file: &Path) -> Option<u64> {
+    Disk::of(file).map(|disk| disk.may_grow(0))
+}
+
 /// The disk that holds a store.
 #[derive(Debug)]
 pub(crate) struct Room {

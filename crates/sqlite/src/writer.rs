@@ -16,7 +16,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    State, Upkeep, file,
+    State, Upkeep,
+    copying::{Order, Orders, Run},
+    file,
     job::{Cut, Job, Jobs, Queued, Wake, caught},
     log::Pressure,
     room::{self, Room},
@@ -41,6 +43,7 @@ const ROW: u64 = 512;
 
 /// The writer of a file, before its thread starts.
 pub struct Writer<S: State> {
+    db: Connection,
     desk: Desk<S>,
     queue: mpsc::Receiver<Queued<S>>,
     jobs: Jobs<S>,
@@ -57,9 +60,10 @@ impl<S: State> Writer<S> {
         let (sender, queue) = mpsc::channel(QUEUE);
         let (end, ended) = watch::channel(false);
         let pressure = Pressure::start(path, wake(sender.downgrade()))?;
-        let jobs = Jobs { queue: sender, closing: Arc::default(), cut: Arc::default(), ended };
-        let desk = Desk { db, state, pressure, room: Room::of(path), uncut: None };
-        Ok(Self { desk, queue, jobs, end })
+        let orders = Arc::default();
+        let jobs = Jobs { queue: sender, closing: Arc::default(), cut: Arc::default(), orders, ended };
+        let desk = Desk { state, pressure, room: Room::of(path), uncut: None };
+        Ok(Self { db, desk, queue, jobs, end })
     }
 
     /// Runs and commits a transaction without a job, so that the state reads what it needs from the file.
@@ -67,7 +71,7 @@ impl<S: State> Writer<S> {
     /// # Errors
     /// Fails if the state or SQLite does.
     pub fn look(&mut self) -> Result<(), S::Error> {
-        self.desk.commit(&mut Vec::new(), None)
+        self.desk.commit(&self.db, &mut Vec::new(), None)
     }
 
     /// From now on, overwrites with zeros whatever is deleted or replaced.
@@ -76,7 +80,7 @@ impl<S: State> Writer<S> {
     /// Fails if SQLite does.
     pub fn leave_no_traces(&self) -> rusqlite::Result<()> {
         // Not FAST, which leaves the contents of whole pages in the file.
-        self.desk.db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
+        self.db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))
     }
 
     /// Starts the thread. It ends when it is closed, or when every [`Jobs`] has been dropped.
@@ -84,11 +88,14 @@ impl<S: State> Writer<S> {
     /// # Errors
     /// Fails if the system can't start a thread.
     pub fn start(self, name: &str) -> io::Result<Jobs<S>> {
-        let Self { mut desk, mut queue, jobs, end } = self;
-        let (closing, cut) = (Arc::clone(&jobs.closing), Arc::clone(&jobs.cut));
+        let Self { db, mut desk, queue, jobs, end } = self;
+        let (closing, cut, orders) =
+            (Arc::clone(&jobs.closing), Arc::clone(&jobs.cut), Arc::clone(&jobs.orders));
+        let mut inlet = Inlet { queue, closing, cut, orders };
         thread::Builder::new().name(name.to_owned()).spawn(move || {
-            desk.run(&mut queue, &closing, &cut);
-            drop((desk, queue, cut.take())); // callers that wait for the end may open the file anew or delete it
+            desk.run(&db, &mut inlet);
+            let cut = inlet.cut.take();
+            drop((desk, inlet, cut, db)); // callers that wait for the end may open the file anew or delete it
             end.send_replace(true);
         })?;
         Ok(jobs)
@@ -117,9 +124,26 @@ impl<S: State> From<Queued<S>> for Turn<S> {
     }
 }
 
-/// The writing thread's side: the connection and what goes with it.
+/// What the writing thread is asked for.
+struct Inlet<S: State> {
+    queue: mpsc::Receiver<Queued<S>>,
+    closing: Arc<AtomicBool>,
+    cut: Arc<Cut>,
+    orders: Arc<Orders>,
+}
+
+/// Why the writing thread stopped taking jobs for the moment.
+enum Pause {
+    /// A copy of the file was ordered.
+    Ordered(Order),
+    /// The copy is done, or nobody wants it any more.
+    Copied,
+    /// The writer was closed.
+    End,
+}
+
+/// The writing thread's side beside its connection.
 struct Desk<S> {
-    db: Connection,
     state: S,
     pressure: Pressure,
     room: Room,
@@ -128,48 +152,84 @@ struct Desk<S> {
 }
 
 impl<S: State> Desk<S> {
-    fn run(&mut self, queue: &mut mpsc::Receiver<Queued<S>>, closing: &AtomicBool, cut: &Cut) {
+    fn run(&mut self, db: &Connection, inlet: &mut Inlet<S>) {
         loop {
-            let upkeep = if queue.is_closed() { Upkeep::None } else { self.state.upkeep() };
-            let mut group: Vec<Turn<S>> = Vec::new();
-            if upkeep == Upkeep::None {
-                let Some(first) = queue.blocking_recv() else { return };
-                group.push(first.into());
-            }
-            self.make_room();
-            let outcome = self.commit(&mut group, (upkeep != Upkeep::Alone).then_some(&mut *queue));
-            for Turn { job, own, .. } in group {
-                // The commit's outcome comes first: a job may have failed because of what a neighbour wrote, which
-                // counts only if the commit succeeded.
-                job.tell(outcome.clone().and(own));
-            }
-            self.pressure.relieve(&self.db);
-            self.pressure.cut_for(&self.db, cut);
-            if closing.load(Ordering::Acquire) {
-                queue.close(); // the jobs that are in the queue still run
+            match self.serve(db, inlet, None) {
+                Pause::Ordered(mut order) => {
+                    let run = order.begin(db);
+                    if matches!(self.serve(db, inlet, Some(run)), Pause::End) {
+                        return;
+                    }
+                }
+                Pause::Copied => {}
+                Pause::End => return,
             }
         }
     }
 
+    /// Commits what waits, and takes a step of a copy after each commit, if one is asked for.
+    fn serve(&mut self, db: &Connection, inlet: &mut Inlet<S>, mut copy: Option<Run<'_, '_>>) -> Pause {
+        loop {
+            if let Some(copy) = &mut copy {
+                if !copy.step() {
+                    return Pause::Copied;
+                }
+            } else if let Some(order) = inlet.orders.take() {
+                return Pause::Ordered(order);
+            }
+            let upkeep = if inlet.queue.is_closed() { Upkeep::None } else { self.state.upkeep() };
+            let mut group: Vec<Turn<S>> = Vec::new();
+            if upkeep == Upkeep::None {
+                let Some(first) = inlet.queue.blocking_recv() else { return Pause::End };
+                group.push(first.into());
+            }
+            if !is_idle(&group) || !inlet.queue.is_empty() {
+                self.make_room(db);
+                self.settle(db, group, (upkeep != Upkeep::Alone).then_some(&mut inlet.queue));
+            }
+            self.pressure.relieve(db);
+            self.pressure.cut_for(db, &inlet.cut);
+            if inlet.closing.load(Ordering::Acquire) {
+                inlet.queue.close(); // the jobs that are in the queue still run
+            }
+        }
+    }
+
+    /// Commits a group, and tells each of its jobs how it went.
+    fn settle(
+        &mut self,
+        db: &Connection,
+        mut group: Vec<Turn<S>>,
+        queue: Option<&mut mpsc::Receiver<Queued<S>>>,
+    ) {
+        let outcome = self.commit(db, &mut group, queue);
+        for Turn { job, own, .. } in group {
+            // The commit's outcome comes first: a job may have failed because of what a neighbour wrote, which counts
+            // only if the commit succeeded.
+            job.tell(outcome.clone().and(own));
+        }
+    }
+
     /// Truncates the log if the disk is nearly full, unless that failed less than a second ago.
-    fn make_room(&mut self) {
+    fn make_room(&mut self, db: &Connection) {
         let waits = self.uncut.is_some_and(|since| since.elapsed() < CUT_AGAIN);
         if !waits && self.room.is_log_in_the_way() {
-            self.uncut = if self.pressure.cut_off(&self.db) { None } else { Some(Instant::now()) };
+            self.uncut = if self.pressure.cut_off(db) { None } else { Some(Instant::now()) };
         }
     }
 
     /// Commits a group in one transaction, together with jobs that wait in the queue.
     fn commit(
         &mut self,
+        db: &Connection,
         group: &mut Vec<Turn<S>>,
         queue: Option<&mut mpsc::Receiver<Queued<S>>>,
     ) -> Result<(), S::Error> {
-        let before = self.db.total_changes();
-        let outcome = caught(|| self.transact(group, queue));
+        let before = db.total_changes();
+        let outcome = caught(|| self.transact(db, group, queue));
         match outcome {
             Ok(()) => {
-                let rows = self.db.total_changes().saturating_sub(before);
+                let rows = db.total_changes().saturating_sub(before);
                 self.pressure.add(self.state.committed() + rows * ROW);
             }
             Err(_) => self.state.rolled_back(),
@@ -179,10 +239,11 @@ impl<S: State> Desk<S> {
 
     fn transact(
         &mut self,
+        db: &Connection,
         group: &mut Vec<Turn<S>>,
         queue: Option<&mut mpsc::Receiver<Queued<S>>>,
     ) -> Result<(), S::Error> {
-        let begun = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate);
+        let begun = Transaction::new_unchecked(db, TransactionBehavior::Immediate);
         // The queue is read only now, after another process may have held the file. So the jobs that came meanwhile
         // don't wait for that process once more, and don't each wait separately.
         if let Some(queue) = queue {
@@ -203,6 +264,11 @@ impl<S: State> Desk<S> {
         self.state.end(&transaction, group.is_empty())?;
         Ok(transaction.commit()?)
     }
+}
+
+/// Whether a group holds nothing that needs a transaction.
+fn is_idle<S: State>(group: &[Turn<S>]) -> bool {
+    !group.is_empty() && group.iter().all(|turn| turn.job.only_wakes())
 }
 
 /// Moves waiting jobs into the group, up to so many jobs and bytes.

@@ -1334,6 +1334,8 @@ export interface components {
             deleted_by?: number | null;
             /** @description How many events were named; null if they are meant otherwise, or if the job is about none in particular. */
             events: number | null;
+            /** @description The file that a backup is written into; null for any other job. */
+            file: string | null;
             /** @description The search whose events are meant; null if they are meant otherwise. */
             q: string | null;
         };
@@ -1557,7 +1559,7 @@ export interface components {
          * @description What was done, as the audit trail names it.
          * @enum {string}
          */
-        Deed: "deleted" | "restored" | "deleted_for_good" | "exported_raw" | "confirmed" | "replayed_elsewhere" | "source_added" | "source_changed" | "source_removed" | "secret_set" | "secret_removed" | "target_added" | "target_changed" | "target_removed" | "device_revoked" | "retention_changed";
+        Deed: "deleted" | "restored" | "deleted_for_good" | "exported_raw" | "confirmed" | "replayed_elsewhere" | "source_added" | "source_changed" | "source_removed" | "secret_set" | "secret_removed" | "target_added" | "target_changed" | "target_removed" | "device_revoked" | "retention_changed" | "backed_up" | "restored_backup";
         /** @description An event that was deleted. */
         Deleted: {
             /** @description How many of its deliveries waited. They were ended as skipped. */
@@ -2650,7 +2652,7 @@ export interface components {
                 created_at: string;
                 /**
                  * Format: int64
-                 * @description How many events are done, those that failed included.
+                 * @description How many events are done, those that failed included; of a backup, how many bytes.
                  */
                 done: number;
                 /** Format: date-time */
@@ -2665,7 +2667,7 @@ export interface components {
                  * @description The job's number.
                  */
                 id: number;
-                /** @description What it does: `delete`, `restore`, `retry` or `prune`. */
+                /** @description What it does: `delete`, `restore`, `retry`, `prune` or `backup`. */
                 kind: string;
                 /** @description What it has changed so far. */
                 result: components["schemas"]["JobResult"];
@@ -2978,7 +2980,7 @@ export interface components {
             created_at: string;
             /**
              * Format: int64
-             * @description How many events are done, those that failed included.
+             * @description How many events are done, those that failed included; of a backup, how many bytes.
              */
             done: number;
             /** Format: date-time */
@@ -2993,7 +2995,7 @@ export interface components {
              * @description The job's number.
              */
             id: number;
-            /** @description What it does: `delete`, `restore`, `retry` or `prune`. */
+            /** @description What it does: `delete`, `restore`, `retry`, `prune` or `backup`. */
             kind: string;
             /** @description What it has changed so far. */
             result: components["schemas"]["JobResult"];

@@ -72,6 +72,15 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     Ok(worst)
 }
 
+/// Prints what is wrong, for example what is needed after a backup was restored.
+pub(crate) async fn needs(data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
+    let (_, found) = look(data_dir).await?;
+    for check in found.iter().filter(|check| !check.ok) {
+        if screen.json { screen.print_json(check)? } else { screen.note(line(check)) }
+    }
+    Ok(Exit::Success)
+}
+
 async fn look(data_dir: &Path) -> Result<(bool, Vec<Check>), CliError> {
     let client = Client::open(data_dir).await?;
     let attached = client.is_attached();

@@ -3,6 +3,7 @@
 mod announce;
 pub(crate) mod assign;
 pub(crate) mod audit;
+pub(crate) mod backup;
 pub(crate) mod completions;
 pub(crate) mod confirm;
 pub(crate) mod delete;
@@ -22,6 +23,7 @@ mod relay_acme;
 pub(crate) mod relay_store;
 pub(crate) mod relay_token;
 pub(crate) mod replay;
+pub(crate) mod restore;
 pub(crate) mod retention;
 pub(crate) mod retry;
 pub(crate) mod secret;

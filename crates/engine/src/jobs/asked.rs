@@ -1,5 +1,7 @@
 //! Which events a job is about.
 
+use std::path::PathBuf;
+
 use hookmitt_event::{EventId, Timestamp};
 use hookmitt_inbox::Filter;
 use hookmitt_search::Query;
@@ -38,6 +40,15 @@ impl Which {
             Self::Events(_) | Self::DeletedBy { .. } => Ok(()),
         }
     }
+}
+
+/// What a backup is asked for with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackupAsked {
+    /// The file that the backup is written into: an absolute path of an empty file that only its owner may read.
+    pub file: PathBuf,
+    /// The secrets that there are, each as the name of its source and its label.
+    pub secrets: Vec<(String, String)>,
 }
 
 /// Returns the filter for a search as it was typed. Times in it, such as `2h`, are as of `now`.

@@ -1,8 +1,13 @@
 //! The kinds of jobs. Each has a file of its own.
 
 use hookmitt_inbox::InboxError;
+use serde::de::DeserializeOwned;
 
-use super::{asked::Which, delete, prune, restore, retry, run::Run};
+use super::{
+    asked::{BackupAsked, Which},
+    backup, delete, prune, restore, retry,
+    run::Run,
+};
 use crate::EngineError;
 
 /// What a job does.
@@ -16,14 +21,17 @@ pub enum JobKind {
     Retry,
     /// Deletes for good what has been kept for long enough.
     Prune,
+    /// Makes a backup of the inbox.
+    Backup,
 }
 
 impl JobKind {
-    const ALL: [(Self, &'static str); 4] = [
+    const ALL: [(Self, &'static str); 5] = [
         (Self::Delete, "delete"),
         (Self::Restore, "restore"),
         (Self::Retry, "retry"),
         (Self::Prune, "prune"),
+        (Self::Backup, "backup"),
     ];
 
     /// Returns the name with which it is stored and shown.
@@ -34,18 +42,24 @@ impl JobKind {
     /// Does what is left of a job.
     pub(super) async fn go(run: &mut Run) -> Result<(), EngineError> {
         let kind = Self::ALL.iter().find(|(_, name)| *name == run.job.kind);
-        let which = serde_json::from_value::<Which>(run.job.asked.clone());
-        match (kind, which) {
-            (Some((Self::Prune, _)), _) => prune::go(run).await,
-            (Some((Self::Delete, _)), Ok(which)) => delete::go(run, &which).await,
-            (Some((Self::Restore, _)), Ok(which)) => restore::go(run, &which).await,
-            (Some((Self::Retry, _)), Ok(which)) => retry::go(run, &which).await,
-            // A later hookmitt may have jobs of other kinds.
-            (None, _) | (_, Err(_)) => {
-                Err(EngineError::BadInput("this hookmitt doesn't know what was asked for".to_owned()))
-            }
+        // A later hookmitt may have jobs of other kinds.
+        match kind.ok_or_else(unknown)?.0 {
+            Self::Delete => delete::go(run, &asked::<Which>(run)?).await,
+            Self::Restore => restore::go(run, &asked::<Which>(run)?).await,
+            Self::Retry => retry::go(run, &asked::<Which>(run)?).await,
+            Self::Prune => prune::go(run).await,
+            Self::Backup => backup::go(run, asked::<BackupAsked>(run)?).await,
         }
     }
+}
+
+/// Returns what a job was asked for.
+fn asked<T: DeserializeOwned>(run: &Run) -> Result<T, EngineError> {
+    serde_json::from_value(run.job.asked.clone()).map_err(|_| unknown())
+}
+
+fn unknown() -> EngineError {
+    EngineError::BadInput("this hookmitt doesn't know what was asked for".to_owned())
 }
 
 /// Whether a job broke off because it was ended from outside, which is stored already or will be.

@@ -4,9 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hookmitt_event::JobState;
 use hookmitt_inbox::{InboxError, Job, JobFailure, JobPage, NewJob};
+use serde::Serialize;
 use tokio::sync::{Notify, watch};
 
-use super::{asked::Which, kind::JobKind, parts::Parts, runner};
+use super::{
+    asked::{BackupAsked, Which},
+    kind::JobKind,
+    parts::Parts,
+    runner,
+};
 use crate::{Change, EngineError, base::Base, keeping::Trash, replay::Retries, search::Search};
 
 /// What takes long and was asked for.
@@ -36,7 +42,19 @@ impl Jobs {
     /// Fails if no event is meant, or with [`InboxError::TooManyJobs`] if 100 jobs wait.
     pub async fn ask(&self, kind: JobKind, which: &Which) -> Result<Job, EngineError> {
         which.check(self.parts.base.now())?;
-        let asked = serde_json::to_value(which).map_err(|error| EngineError::BadInput(error.to_string()))?;
+        self.add(kind, which).await
+    }
+
+    /// Asks for a backup as a job. It is written into an empty file that the asker has made.
+    ///
+    /// # Errors
+    /// Fails with [`InboxError::TooManyJobs`] if 100 jobs wait.
+    pub async fn ask_for_backup(&self, asked: &BackupAsked) -> Result<Job, EngineError> {
+        self.add(JobKind::Backup, asked).await
+    }
+
+    async fn add(&self, kind: JobKind, asked: &impl Serialize) -> Result<Job, EngineError> {
+        let asked = serde_json::to_value(asked).map_err(|error| EngineError::BadInput(error.to_string()))?;
         let new = NewJob { kind: kind.as_str(), asked };
         Ok(self.told(self.parts.base.inbox.add_job(new).await?))
     }

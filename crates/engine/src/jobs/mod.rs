@@ -5,6 +5,7 @@
 //! restart, once somebody resumes it, without repeating or skipping anything.
 
 mod asked;
+mod backup;
 mod delete;
 mod kind;
 mod list;
@@ -18,6 +19,6 @@ mod runner;
 mod tests;
 mod walk;
 
-pub use asked::Which;
+pub use asked::{BackupAsked, Which};
 pub use kind::JobKind;
 pub use list::Jobs;

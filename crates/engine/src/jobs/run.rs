@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookmitt_event::{EventId, JobState};
+use hookmitt_event::{EventId, JobResult, JobState};
 use hookmitt_inbox::{Act, InboxError, Job, Step, Stepped};
 use tokio_util::sync::CancellationToken;
 
@@ -57,6 +57,24 @@ impl Run {
             self.told = Instant::now();
             self.parts.base.announce(Change::Job(self.job.id));
         }
+    }
+
+    /// Stores how far a job is that changes nothing in the inbox, if it is time or `must` is set.
+    pub(super) async fn note(
+        &mut self,
+        (done, total): (u64, u64),
+        result: JobResult,
+        must: bool,
+    ) -> Result<(), EngineError> {
+        if self.stop.is_cancelled() {
+            return Err(EngineError::Stopping);
+        }
+        if must || self.told.elapsed() >= EVERY {
+            self.told = Instant::now();
+            self.parts.base.inbox.note_job(self.job.id, done, total, result).await?;
+            self.parts.base.announce(Change::Job(self.job.id));
+        }
+        Ok(())
     }
 
     /// Stores how many there are.

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use hookmitt_event::{GapWhy, TunnelKind};
 use hookmitt_inbox::{Gap, GapPage, KeptTunnel};
 use hookmitt_tunnel::Credentials;
-use hookmitt_vault::StoreChoice;
+use hookmitt_vault::{StoreChoice, VaultError};
 use tokio::sync::{Mutex, watch};
 use url::Url;
 
@@ -67,6 +67,21 @@ impl Tunnels {
             views.push(self.view(kept).await?);
         }
         Ok(views)
+    }
+
+    /// Returns the labels of the tunnels whose keys are not on this machine, as after a backup was restored on another.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn without_keys(&self) -> Result<Vec<String>, EngineError> {
+        let mut labels = Vec::new();
+        for kept in self.base.inbox.tunnels().await? {
+            let Some(name) = &kept.keys else { continue };
+            if matches!(self.keys.read(name).await, Err(EngineError::Vault(VaultError::Missing(_)))) {
+                labels.push(kept.label);
+            }
+        }
+        Ok(labels)
     }
 
     /// Returns one tunnel.

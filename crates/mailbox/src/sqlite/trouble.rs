@@ -46,7 +46,7 @@ impl From<Error> for MailboxError {
         match hookmitt_sqlite::refusal(&error) {
             Some(Refusal::Full) => Self::DiskFull,
             Some(Refusal::Busy | Refusal::TooLong) => Self::Overloaded,
-            None => Self::Failed(error.to_string()),
+            Some(Refusal::Damaged) | None => Self::Failed(error.to_string()),
         }
     }
 }
