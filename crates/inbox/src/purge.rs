@@ -187,7 +187,7 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn is_wasteful(&self) -> Result<bool, InboxError> {
-        self.readers.read(|db| is_wasteful(db)).await
+        self.readers.read(is_wasteful).await
     }
 }
 
