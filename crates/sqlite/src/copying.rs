@@ -184,7 +184,8 @@ mod tests {
 
     struct Plain;
 
-    #[derive(Clone, Debug)]
+    #[derive(Clone, Debug, thiserror::Error)]
+    #[error("{0}")]
     struct Failure(String);
 
     impl From<rusqlite::Error> for Failure {
