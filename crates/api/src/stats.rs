@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use hookmitt_engine::{Backlogs, Disk, Engine, Period, SourceCount, ViewCounts};
-use hookmitt_event::{TargetId, Verdict};
+use hookmitt_event::{TargetId, Timestamp, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -65,8 +65,8 @@ pub(crate) struct StatsJson {
     disk: DiskJson,
     /// How far the upkeep has come that follows the events.
     upkeep: UpkeepJson,
-    /// What retention will take next; null if that is not known.
-    retention: Option<RetentionJson>,
+    /// About what retention will delete within the next day; pinned events are counted, too.
+    retention: RetentionJson,
     /// The events of the period in numbers, whether they are still there or not; null unless it was asked for.
     history: Option<HistoryJson>,
     /// The latest deliveries of the period's events that failed or died; null unless the history was asked for.
@@ -115,7 +115,7 @@ impl From<Backlogs> for UpkeepJson {
     }
 }
 
-/// What retention will take next.
+/// What retention will delete within the next day.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct RetentionJson {
     /// The number of events.
@@ -191,6 +191,7 @@ pub(crate) async fn stats(
     let (history, failures) = wanted.history(&engine).await?.unzip();
     let stats = engine.inbox().stats().await?;
     let (lag, disk, backlogs) = (engine.inbox().lag().await?, engine.disk().await, engine.backlogs().await?);
+    let leaving = engine.inbox().leaving(Timestamp::now()).await?;
     let refused = engine.latest_refusals(REFUSED).await?;
     Ok(Json(StatsJson {
         events: stats.events,
@@ -211,7 +212,7 @@ pub(crate) async fn stats(
         lag: lag.into(),
         disk: disk.into(),
         upkeep: backlogs.into(),
-        retention: None,
+        retention: RetentionJson { events: leaving.events, bytes: leaving.bytes },
         history,
         failures,
     }))

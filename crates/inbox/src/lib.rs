@@ -131,7 +131,7 @@ pub use finish::{Finish, Finished};
 pub use first_key::{KeyTerms, SingleUse};
 pub use gaps::{Gap, GapPage};
 pub use glance::{EventRef, Listed};
-pub use hours::{By, Captured, Group, History, Meter, Period, Quantiles, Sums, Times};
+pub use hours::{By, Captured, Group, History, Leaving, Meter, Period, Quantiles, Sums, Times};
 pub use indexing::{ChangeNote, Indexable, Unindexed};
 pub use job_rows::{Job, JobFailure, JobPage, NewJob};
 pub use job_steps::{Act, Step, Stepped, WhyNot};

@@ -157,7 +157,7 @@ fn lines(stats: &Stats, by: &str, zone: &TimeZone) -> Vec<String> {
     lines.push(wide("delivery", latency(&history.delivery)));
     lines.push(wide("disk", taken(disk)));
     if let Some(Retention { events, bytes }) = retention {
-        let said = format!("takes {} events next, {}", number(*events), shown::size(*bytes));
+        let said = format!("takes about {} events within a day, {}", number(*events), shown::size(*bytes));
         lines.push(wide("retention", said));
     }
     lines.extend(behind(upkeep, history.uncounted).map(|said| Styled(FAINT, said).to_string()));

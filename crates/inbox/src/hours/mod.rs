@@ -8,6 +8,7 @@ mod counted;
 mod earlier;
 mod history;
 mod latencies;
+mod leaving;
 mod meter;
 mod metered;
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub(crate) use changes::{Changes, prune};
 pub(crate) use counted::{Cell, Counted, hour_of};
 pub use history::{By, Group, History, Period, Quantiles, Sums};
 pub(crate) use latencies::Latencies;
+pub use leaving::Leaving;
 pub(crate) use meter::Happened;
 pub use meter::{Meter, Times};
 pub use metered::Captured;
