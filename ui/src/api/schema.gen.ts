@@ -3524,7 +3524,7 @@ export interface components {
             /** @description What is done when the disk is nearly full. */
             when_full: components["schemas"]["WhenFull"];
         };
-        /** @description What retention will take next. */
+        /** @description What retention will delete within the next day. */
         RetentionJson: {
             /**
              * Format: int64
@@ -3773,7 +3773,8 @@ export interface components {
             lag: components["schemas"]["LagJson"];
             /** @description The latest requests that were refused, newest first. */
             refused: components["schemas"]["RefusedJson"][];
-            retention: components["schemas"]["RetentionJson"] | null;
+            /** @description About what retention will delete within the next day; pinned events are counted, too. */
+            retention: components["schemas"]["RetentionJson"];
             /** @description The number of events of each source, sorted by name. A removed source is listed as long as it has events. */
             sources: components["schemas"]["SourceCountJson"][];
             /** @description When this process started. */
