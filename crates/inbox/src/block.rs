@@ -1,7 +1,7 @@
 //! Blocks: small bodies that are compressed together.
 //!
 //! What is deleted for good first only leaves a note (`block_gone`). A block all of whose events are gone goes with the
-//! last of them; in others, [`Inbox::blank`] overwrites what is gone. So deleting many events, which are mostly
+//! last of them; in others, [`blank_next`] overwrites what is gone. So deleting many events, which are mostly
 //! neighbours, compresses little again.
 
 use std::cell::RefCell;
@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use zstd::bulk::Compressor;
 
 use crate::{
-    Inbox, InboxError, dictionary, form,
+    InboxError, dictionary, form,
     press::{Block, LEVEL},
 };
 
@@ -63,17 +63,8 @@ thread_local! {
     static KNOWN: RefCell<Vec<(Vec<u8>, Vec<u8>)>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Inbox {
-    /// Overwrites with zeros, in the next block, what is gone from it. Returns whether there was one.
-    ///
-    /// # Errors
-    /// Fails if SQLite does.
-    pub(crate) async fn blank(&self) -> Result<bool, InboxError> {
-        self.write(|batch| blank_next(batch.db)).await
-    }
-}
-
-fn blank_next(db: &Connection) -> Result<bool, InboxError> {
+/// Overwrites with zeros, in the next block, what is gone from it. Returns whether there was one.
+pub(crate) fn blank_next(db: &Connection) -> Result<bool, InboxError> {
     const NEXT: &str = "SELECT block FROM block_gone WHERE blank = 0 ORDER BY block LIMIT 1";
     const DONE: &str = "UPDATE block_gone SET blank = 1 WHERE block = ?1 AND blank = 0";
     let Some(id) = db.prepare_cached(NEXT)?.query_row([], |row| row.get(0)).optional()? else {

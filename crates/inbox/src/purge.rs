@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     Inbox, InboxError,
     batch::Batch,
+    block::blank_next,
     rows::GOING,
     tally::Change,
     usage::{empty, in_use},
@@ -177,7 +178,7 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn give_back(&self) -> Result<bool, InboxError> {
-        while self.blank().await? {}
+        while self.write(|batch| blank_next(batch.db)).await? {}
         while self.write(|batch| shrink(batch.db)).await? {}
         self.cut_log().await
     }
