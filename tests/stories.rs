@@ -33,6 +33,7 @@ mod stories {
     mod detours;
     mod durability;
     mod earlier;
+    mod earlier_killed;
     mod explanation;
     mod exported_files;
     mod faults;

@@ -146,7 +146,7 @@ fn copies(version: &str) -> std::path::PathBuf {
 }
 
 /// Unpacks a copy into a temporary folder.
-async fn unpacked(version: &str, name: &str) -> TempDir {
+pub(super) async fn unpacked(version: &str, name: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut tar = Command::new("tar");
     tar.arg("-xzf").arg(copies(version).join(format!("{name}.tar.gz"))).arg("-C").arg(folder.path());

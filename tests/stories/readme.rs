@@ -11,7 +11,8 @@ use tokio::{net::TcpListener, process::Command};
 
 const README: &str = include_str!("../../README.md");
 
-/// Lines that need the internet, a public name or a display, and make's own targets. Only these are left out.
+/// Lines that need the internet, a public name, a display or that nothing runs, and make's own targets. Only these are
+/// left out.
 const LEFT_OUT: &[&str] = &[
     "git clone <this repository> hookmitt && cd hookmitt",
     "make run",
@@ -19,12 +20,14 @@ const LEFT_OUT: &[&str] = &[
     "hookmitt tunnel add --cloudflared --source github",
     "hookmitt tunnel add --smee https://smee.io/AbC123 --source github",
     "hookmitt listen 3000 --public",
+    "hookmitt restore inbox.backup",
     "make help",
     "make test",
     "make lint",
     "make bench",
     "make bench-relay",
     "make bench-inbox",
+    "make bench-year",
     "make bench-ui",
     "make bundle",
     "make screenshots",
