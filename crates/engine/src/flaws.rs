@@ -208,6 +208,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("search.db"), "no index, and longer than a header ".repeat(99)).unwrap();
         close_to_others(&folder.path().join("search.db")).unwrap();
+        close_to_others(folder.path()).unwrap();
         let engine = engine(folder.path()).await;
         let flaws = engine.flaws().await.unwrap();
         assert!(matches!(flaws[..], [Flaw::DamagedIndex(_)]), "{flaws:?}");
