@@ -186,7 +186,7 @@ mod tests {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
 
         let flaws = engine.flaws().await.unwrap();
-        let open = |path| Flaw::OpenToOthers(path);
+        let open = Flaw::OpenToOthers;
         let expected = [
             open(at("inbox.db")),
             Flaw::Leftover(at("inbox.db.restoring")),
