@@ -31,6 +31,8 @@ mod stories {
     mod delivery_one;
     mod detour_channel;
     mod detours;
+    #[cfg(unix)]
+    mod doctor;
     mod durability;
     mod earlier;
     mod earlier_killed;

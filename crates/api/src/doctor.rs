@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{Backlogs, Engine, TunnelState, TunnelView, WithheldHost};
+use hookmitt_engine::{Backlogs, CHECKED_FOR, Engine, InboxError, TunnelState, TunnelView, WithheldHost};
 use hookmitt_event::{Cause, GapWhy, Slug, Target, TargetKind, TargetState, TunnelKind, counted};
 use serde::Serialize;
 
-use crate::Problem;
+use crate::{
+    Problem,
+    check::{Check, machine},
+};
 
 /// The sign that hookmitt runs.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -20,46 +23,55 @@ pub(crate) struct Health {
 /// Returns that hookmitt runs. Needs no token.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = Health)))]
 pub(crate) async fn healthz() -> Json<Health> {
-    Json(Health { ok: true, version: env!("CARGO_PKG_VERSION") })
+    Json(Health { ok: true, version: VERSION })
 }
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The results of all checks.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Checks {
+    /// The version of the hookmitt that checked.
+    version: &'static str,
     checks: Vec<Check>,
 }
 
-/// The result of one check.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct Check {
-    name: &'static str,
-    ok: bool,
-    message: String,
-    hint: Option<String>,
-}
-
-/// Checks whether everything works: inbox, capture, secrets, sources, targets and tunnels.
+/// Checks whether everything works: inbox, files, clock, disk, capture, secrets, sources, targets and tunnels.
 #[utoipa::path(get, path = "/api/doctor", responses((status = 200, body = Checks)))]
 pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Checks>, Problem> {
-    let mut checks = vec![inbox(&engine).await, capture(&engine)];
-    checks.extend(engine.inbox().recovered().await?.map(|recovered| Check {
-        name: "inbox",
-        ok: false,
-        message: recovered.to_string(),
-        hint: Some("restore a backup for what is missing, or delete the damaged file".to_owned()),
+    Ok(Json(Checks { version: VERSION, checks: check(&engine).await? }))
+}
+
+/// Mends what is wrong with the data directory and needs nobody's decision, and returns the results of all checks. For
+/// trusted callers only, because it changes files.
+pub(crate) async fn fix(State(engine): State<Arc<Engine>>) -> Result<Json<Checks>, Problem> {
+    let mut checks = Vec::new();
+    for check in check(&engine).await? {
+        checks.push(check.mend(&engine).await);
+    }
+    Ok(Json(Checks { version: VERSION, checks }))
+}
+
+async fn check(engine: &Engine) -> Result<Vec<Check>, Problem> {
+    let mut checks = vec![inbox(engine).await, capture(engine)];
+    checks.extend(engine.inbox().recovered().await?.map(|recovered| {
+        let hint = "restore a backup for what is missing, or delete the damaged file";
+        Check::failed("inbox", recovered.to_string(), hint)
     }));
-    checks.extend(secrets(&engine).await?);
-    checks.extend(not_in_backup(&engine).await?);
+    checks.extend(engine.flaws().await?.into_iter().map(Check::from));
+    checks.extend(machine(engine).await?);
+    checks.extend(secrets(engine).await?);
+    checks.extend(not_in_backup(engine).await?);
     checks.extend(engine.sources.all().into_iter().filter_map(|source| source.lacks).map(lacks));
-    checks.extend(silent(&engine).await?);
+    checks.extend(silent(engine).await?);
     for source in engine.sources.all() {
         checks.extend(withheld(&source.slug, engine.withheld_hosts.of(&source.slug).await?));
     }
-    checks.push(search_index(&engine).await?);
+    checks.push(search_index(engine).await?);
     let tunnels = engine.tunnels.all().await?;
     checks.extend(tunnels.iter().filter(|tunnel| tunnel.enabled).map(tunnel));
     checks.extend(engine.tunnels.without_keys().await?.into_iter().map(keyless));
-    Ok(Json(Checks { checks }))
+    Ok(checks)
 }
 
 /// Reports the targets at which nobody answers, as is looked at now.
@@ -69,12 +81,10 @@ async fn silent(engine: &Engine) -> Result<Vec<Check>, Problem> {
     engine.targets.look(&targets).await?;
     let states = engine.targets.states().await?;
     let check = |target: &Arc<Target>| match states.get(&target.id)? {
-        TargetState::Silent { since, why, .. } => Some(Check {
-            name: "target",
-            ok: false,
-            message: format!("nobody answers at {} since {since}: {why}", target.url),
-            hint: Some("start your server: what waits is sent in order".to_owned()),
-        }),
+        TargetState::Silent { since, why, .. } => {
+            let message = format!("nobody answers at {} since {since}: {why}", target.url);
+            Some(Check::failed("target", message, "start your server: what waits is sent in order"))
+        }
         TargetState::Untried | TargetState::Answered { .. } => None,
     };
     Ok(targets.iter().filter_map(check).collect())
@@ -97,7 +107,7 @@ fn withheld(source: &Slug, hosts: Vec<WithheldHost>) -> impl Iterator<Item = Che
         };
         let message =
             format!("{source} withheld {what} called as {host}, which isn't a name of this machine");
-        Check { name: "hosts", ok: true, message, hint }
+        Check::passed("hosts", message).with_hint(hint)
     })
 }
 
@@ -106,21 +116,15 @@ const MOST_HOSTS: usize = 5;
 
 /// Reports a source that rejects everything, because it has nothing with which to prove an event genuine.
 fn lacks(cause: Cause) -> Check {
-    Check { name: "source", ok: false, message: cause.message, hint: Some(cause.fix) }
+    Check::failed("source", cause.message, cause.fix)
 }
 
 /// Reports a tunnel to a relay whose keys aren't on this machine.
 fn keyless(label: String) -> Check {
-    Check {
-        name: "tunnel",
-        ok: false,
-        message: format!("{label} has no keys here, as after a backup was restored on another machine"),
-        hint: Some(
-            "get an invitation (`hookmitt tunnel invite` where it works), remove the tunnel, and join: `hookmitt tunnel \
-             join`"
-                .to_owned(),
-        ),
-    }
+    let message = format!("{label} has no keys here, as after a backup was restored on another machine");
+    let hint = "get an invitation (`hookmitt tunnel invite` where it works), remove the tunnel, and join: `hookmitt \
+                tunnel join`";
+    Check::failed("tunnel", message, hint)
 }
 
 /// Reports the secrets that the inbox had when the backup was made from which it was restored, and which aren't here.
@@ -133,11 +137,10 @@ async fn not_in_backup(engine: &Engine) -> Result<Vec<Check>, Problem> {
     };
     let lacking = note.secrets.into_iter().filter(is_lacking);
     Ok(lacking
-        .map(|(source, label)| Check {
-            name: "secrets",
-            ok: false,
-            message: format!("the secret {label:?} of {source} wasn't in the backup that was restored"),
-            hint: Some(format!("set it again: `hookmitt secret set {source} --label {label}`")),
+        .map(|(source, label)| {
+            let message = format!("the secret {label:?} of {source} wasn't in the backup that was restored");
+            let hint = format!("set it again: `hookmitt secret set {source} --label {label}`");
+            Check::failed("secrets", message, hint)
         })
         .collect())
 }
@@ -167,23 +170,27 @@ fn tunnel(tunnel: &TunnelView) -> Check {
         }
         TunnelState::Refused => (false, format!("{} refused {label}{said}", tunnel.host)),
     };
-    Check { name: "tunnel", ok, message, hint }
+    let mut check = Check::passed("tunnel", message).with_hint(hint);
+    check.ok = ok;
+    check
 }
 
 async fn inbox(engine: &Engine) -> Check {
     let path = engine.inbox().path();
     match engine.inbox().check().await {
-        Ok(()) => {
-            Check { name: "inbox", ok: true, message: format!("{} is intact", path.display()), hint: None }
+        Ok(()) => Check::passed("inbox", format!("{} is intact", path.display())),
+        Err(InboxError::TooLong) => {
+            let checked_for = CHECKED_FOR.as_secs();
+            let message = format!(
+                "{} is too large to be read whole: no damage was found in {checked_for} s",
+                path.display()
+            );
+            Check::passed("inbox", message)
         }
-        Err(error) => Check {
-            name: "inbox",
-            ok: false,
-            message: format!("{}: {error}", path.display()),
-            hint: Some(
-                "start hookmitt again: it keeps the damaged file, and recovers what can be read".to_owned(),
-            ),
-        },
+        Err(error) => {
+            let hint = "start hookmitt again: it keeps the damaged file, and recovers what can be read";
+            Check::failed("inbox", format!("{}: {error}", path.display()), hint)
+        }
     }
 }
 
@@ -205,32 +212,26 @@ async fn search_index(engine: &Engine) -> Result<Check, Problem> {
     };
     let hint = (behind > 0 && last > 0)
         .then(|| "`hookmitt serve` goes on with it; searches take longer meanwhile".to_owned());
-    Ok(Check { name: "search index", ok: true, message: message + &compressing, hint })
+    Ok(Check::passed("search index", message + &compressing).with_hint(hint))
 }
 
 /// Reports the secrets. The check fails if a secret cannot be read, but passes with a mere warning.
 async fn secrets(engine: &Engine) -> Result<Vec<Check>, Problem> {
     let unread = engine.secrets.list().await?.into_iter().filter(|secret| !secret.readable);
     let mut checks: Vec<_> = unread
-        .map(|secret| Check {
-            name: "secrets",
-            ok: false,
-            message: format!(
-                "the secret {:?} of {} can't be read: {}",
-                secret.label,
-                secret.source,
-                secret.problem.unwrap_or_else(|| "it has not been tried yet".to_owned())
-            ),
-            hint: Some(
-                "set it again with `hookmitt secret set`, or start hookmitt where it can read the secret"
-                    .to_owned(),
-            ),
+        .map(|secret| {
+            let problem = secret.problem.unwrap_or_else(|| "it has not been tried yet".to_owned());
+            let message =
+                format!("the secret {:?} of {} can't be read: {problem}", secret.label, secret.source);
+            let hint =
+                "set it again with `hookmitt secret set`, or start hookmitt where it can read the secret";
+            Check::failed("secrets", message, hint)
         })
         .collect();
     if checks.is_empty() {
         let message =
             engine.warnings().into_iter().next().unwrap_or_else(|| "all secrets can be read".to_owned());
-        checks.push(Check { name: "secrets", ok: true, message, hint: None });
+        checks.push(Check::passed("secrets", message));
     }
     Ok(checks)
 }
@@ -239,7 +240,7 @@ fn capture(engine: &Engine) -> Check {
     let urls = engine.capture_urls();
     if urls.is_empty() {
         let hint = Some("run `hookmitt serve` or `hookmitt listen 3000`".to_owned());
-        return Check { name: "capture", ok: true, message: "not capturing".to_owned(), hint };
+        return Check::passed("capture", "not capturing").with_hint(hint);
     }
-    Check { name: "capture", ok: true, message: format!("capturing on {}", urls.join(" and ")), hint: None }
+    Check::passed("capture", format!("capturing on {}", urls.join(" and ")))
 }

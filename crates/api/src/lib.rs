@@ -7,6 +7,7 @@ mod audit;
 mod backup;
 mod bin;
 mod bytes;
+mod check;
 mod deliveries;
 mod delivery_json;
 mod doctor;

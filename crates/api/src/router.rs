@@ -54,8 +54,10 @@ struct Described;
 /// Returns the routes for trusted callers: those in this process, and those at its private socket.
 pub(crate) fn private(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
     let (router, document) = described();
-    let router =
-        router.route("/api/session/code", post(session::code)).route("/api/backup", post(backup::backup));
+    let router = router
+        .route("/api/session/code", post(session::code))
+        .route("/api/backup", post(backup::backup))
+        .route("/api/doctor/fix", post(doctor::fix));
     finished(router, &document, engine, sessions).layer(from_fn(origin::trusted))
 }
 

@@ -155,6 +155,9 @@ pub enum EngineError {
         /// The next step.
         hint: Option<String>,
     },
+    /// A flaw of the data directory could not be mended.
+    #[error("{0}")]
+    NotMended(String),
     /// Hookmitt is stopping, or a background task panicked.
     #[error("hookmitt is stopping")]
     Stopping,
@@ -187,6 +190,7 @@ impl Explain for EngineError {
             Self::OwnAddress(_) => "own-address",
             Self::NoTargets(_) => "no-targets",
             Self::BadInput(_) => "bad-input",
+            Self::NotMended(_) => "not-mended",
             Self::Deleted(_) => "deleted",
             Self::DeliversNoSecret(_) => "no-delivered-secret",
             Self::NotKept(why) => why.code(),
@@ -250,7 +254,7 @@ impl Explain for EngineError {
             Self::NotGenuine(_) => Some("`hookmitt verify ID` says what is missing".to_owned()),
             Self::ConfirmUrl(_) => Some("check it first: it may be forged".to_owned()),
             Self::NotConfirmed(_) => Some("ask the provider to send the request again".to_owned()),
-            Self::AlreadyConfirmed(_) | Self::BadInput(_) | Self::Stopping => None,
+            Self::AlreadyConfirmed(_) | Self::BadInput(_) | Self::NotMended(_) | Self::Stopping => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hookmitt_event::Timestamp;
 use hookmitt_sqlite::{Space, space};
 
 use crate::{Engine, EngineError};
@@ -42,6 +43,11 @@ impl Backlogs {
 }
 
 impl Engine {
+    /// Returns the time of the engine's clock.
+    pub fn now(&self) -> Timestamp {
+        self.base.now()
+    }
+
     /// Returns what the data directory takes of its disk.
     pub async fn disk(&self) -> Disk {
         let Space { file, log, disk } = space(&self.base.inbox.path());

@@ -14,6 +14,7 @@ mod engine;
 mod error;
 mod figures;
 mod fixtures;
+mod flaws;
 mod host_name;
 mod jobs;
 mod judging;
@@ -40,11 +41,12 @@ pub use engine::{Engine, Resources};
 pub use error::EngineError;
 pub use figures::{Backlogs, Disk};
 pub use fixtures::{Exported, Fixtures, Imported};
+pub use flaws::Flaw;
 pub use hookmitt_inbox::{
-    AuditFilter, AuditPage, BackupNote, By as HistoryBy, Captured, Checked, Cleared, Emptied,
+    AuditFilter, AuditPage, BackupNote, By as HistoryBy, CHECKED_FOR, Captured, Checked, Cleared, Emptied,
     Entry as AuditEntry, EventRef, Failure, Filter, Group, History, Inbox, InboxError, Job, JobFailure,
     JobPage, Lag, Listed, Meter, Page, Paused, Period, Prunable, Quantiles, Recovered, Refused, Restoring,
-    SavedSearch, Shown, SourceCount, SourceSettings, Stats, Sums, TargetSettings, Times, TrashPage,
+    SCHEMA, SavedSearch, Shown, SourceCount, SourceSettings, Stats, Sums, TargetSettings, Times, TrashPage,
     TrashPlace, Trashed, View, ViewCounts, WouldGo, acting,
 };
 pub use hookmitt_keys::Network;

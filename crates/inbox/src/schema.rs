@@ -37,6 +37,9 @@ const MIGRATIONS: [&str; 24] = [
     include_str!("../../../migrations/0024_refusal_status.sql"),
 ];
 
+/// The number of the schema that this build knows, which an open inbox has.
+pub const SCHEMA: usize = MIGRATIONS.len();
+
 /// Creates the data directory (0700) and its inbox (0600) if they are missing, and runs the migrations. Returns the
 /// path of the file.
 pub(crate) fn prepare(directory: &Path) -> Result<PathBuf, InboxError> {

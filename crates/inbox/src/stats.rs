@@ -1,12 +1,12 @@
 //! The inbox in numbers.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use hookmitt_event::{DeliveryState, TargetId, Verdict};
+use hookmitt_event::{DeliveryState, TargetId, Timestamp, Verdict};
 use rusqlite::Connection;
 
 use crate::{
-    Inbox, InboxError, View,
+    Inbox, InboxError, View, now,
     recovery::{self, Recovered},
     rows,
 };
@@ -170,7 +170,27 @@ fn deliveries(db: &Connection, made: u64, stats: &mut Stats) -> Result<(), Inbox
     Ok(())
 }
 
+/// How long the structure of the file is checked at most.
+pub const CHECKED_FOR: Duration = Duration::from_secs(5);
+
 impl Inbox {
+    /// Returns how many deliveries are being tried, or were when the process that delivered was killed.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn claims(&self) -> Result<u64, InboxError> {
+        const SQL: &str = "SELECT count(*) FROM delivery INDEXED BY delivery_claimed WHERE state = 1";
+        self.readers.read(|db| Ok(db.query_row(SQL, [], |row| row.get(0))?)).await
+    }
+
+    /// Returns the wall clock's time when the process that delivers last looked at it; `None` if none ever did.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn clock_seen(&self) -> Result<Option<Timestamp>, InboxError> {
+        self.readers.read(|db| Ok(now::kept(db)?.map(|kept| Timestamp::from_micros(kept.wall)))).await
+    }
+
     /// Returns what was recovered from a damaged inbox, as long as the damaged file is still kept.
     ///
     /// # Errors
@@ -179,14 +199,16 @@ impl Inbox {
         self.readers.read(recovery::recovered).await
     }
 
-    /// Has SQLite check the structure of the file (`quick_check`), which reads the whole file.
+    /// Has SQLite check the structure of the file (`quick_check`), which reads the whole file, for at most
+    /// [`CHECKED_FOR`].
     ///
     /// # Errors
-    /// Fails with [`InboxError::Damaged`] if SQLite finds damage.
+    /// Fails with [`InboxError::Damaged`] if SQLite finds damage, and with [`InboxError::TooLong`] if the file is so
+    /// large that the time isn't enough.
     pub async fn check(&self) -> Result<(), InboxError> {
         let found = self
             .readers
-            .read_at_length(|db| {
+            .read_within(CHECKED_FOR, |db| {
                 let found: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
                 if found == "ok" { Ok(()) } else { Err(InboxError::Damaged(found)) }
             })

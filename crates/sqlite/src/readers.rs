@@ -66,7 +66,7 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        self.read_within(Some(LONGEST), read).await
+        self.read_within(LONGEST, read).await
     }
 
     /// Like [`read`](Self::read), but without a time limit: for work that a person asked for and that can't be split
@@ -78,10 +78,22 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        self.read_within(None, read).await
+        self.read_until(None, read).await
     }
 
-    async fn read_within<T: Send + 'static>(
+    /// Like [`read`](Self::read), but with another time limit.
+    ///
+    /// # Errors
+    /// Fails if `read` or SQLite does, or with [`Closed`].
+    pub async fn read_within<T: Send + 'static>(
+        &self,
+        limit: Duration,
+        read: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        self.read_until(Some(limit), read).await
+    }
+
+    async fn read_until<T: Send + 'static>(
         &self,
         limit: Option<Duration>,
         read: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,

@@ -119,7 +119,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Checks whether everything works: inbox, capture, secrets, sources, targets and tunnels. */
+        /** Checks whether everything works: inbox, files, clock, disk, capture, secrets, sources, targets and tunnels. */
         get: operations["doctor"];
         put?: never;
         post?: never;
@@ -1476,6 +1476,11 @@ export interface components {
         CauseState: "proven" | "likely" | "ruled_out";
         /** @description The result of one check. */
         Check: {
+            /** @description Whether `hookmitt doctor --fix` does that. */
+            fixable: boolean;
+            /** @description Whether that was done just now; absent unless it was tried. */
+            fixed: boolean | null;
+            /** @description What to do about it. */
             hint: string | null;
             message: string;
             name: string;
@@ -1484,6 +1489,8 @@ export interface components {
         /** @description The results of all checks. */
         Checks: {
             checks: components["schemas"]["Check"][];
+            /** @description The version of the hookmitt that checked. */
+            version: string;
         };
         /** @description Which events are moved to the trash. */
         Clear: {

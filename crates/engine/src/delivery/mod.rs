@@ -13,6 +13,7 @@ mod unwritten;
 
 pub(crate) use bells::Bells;
 pub(crate) use owner_lock::OwnerLock;
+pub(crate) use owner_lock::is_alive;
 pub use owner_lock::owner;
 pub(crate) use ownership::Delivery;
 pub(crate) use sending::Sending;

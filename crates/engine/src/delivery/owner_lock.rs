@@ -116,13 +116,13 @@ fn name_of(_: &File) -> String {
 
 /// Whether a process with this id runs. A zombie (ended, but not waited for) doesn't.
 #[cfg(target_os = "linux")]
-pub(super) fn is_alive(pid: u32) -> bool {
+pub(crate) fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn is_alive(_: u32) -> bool {
+pub(crate) fn is_alive(_: u32) -> bool {
     false
 }
 

@@ -34,6 +34,11 @@ impl Search {
         self.index.get().state().await.ok()
     }
 
+    /// Returns what is damaged in the index; `None` if it is whole, or is not there yet.
+    pub(crate) async fn index_damage(&self) -> Option<IndexError> {
+        self.index.get().state().await.err().filter(|error| matches!(error, IndexError::Damaged(_)))
+    }
+
     /// Returns those of these numbers whose events are in a list now.
     ///
     /// # Errors
