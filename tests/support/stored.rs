@@ -50,8 +50,8 @@ impl Stored {
         let mut select = self.db.prepare(&sql).expect("a statement");
         let text = |row: &rusqlite::Row<'_>| {
             let body = String::from_utf8_lossy(&whole(row)?).into_owned();
-            let note: Option<String> = row.get(6)?;
-            Ok((row.get(4)?, [body, row.get(5)?, note.unwrap_or_default()].join("\n")))
+            let note: Option<String> = row.get(8)?;
+            Ok((row.get(6)?, [body, row.get(7)?, note.unwrap_or_default()].join("\n")))
         };
         let texts = select.query_map([], text).expect("an answer");
         texts.map(|text| text.expect("a row")).collect()
@@ -81,12 +81,15 @@ impl Stored {
     }
 }
 
-/// Returns the query for where the header lines or bodies of events are: in `raw`, in `packed` with its dictionary, or in
-/// the rows of events; and for other columns after those.
+/// Returns the query for where the header lines or bodies of events are: in `raw`, in `packed` or a block with their
+/// dictionary, or in the rows of events; for what part of a block they are; and for other columns after those.
 fn select(column: &str, others: &str) -> String {
+    let (data, start) =
+        if column == "body" { ("coalesce(b.data, p.body)", "p.start") } else { ("p.headers", "NULL") };
     format!(
-        "SELECT r.{column}, p.{column}, d.data, e.{column}{others} FROM event e LEFT JOIN raw r ON r.seq = e.seq
-        LEFT JOIN packed p ON p.seq = e.seq LEFT JOIN dictionary d ON d.id = p.dictionary"
+        "SELECT r.{column}, {data}, d.data, e.{column}, {start}, e.size{others} FROM event e
+        LEFT JOIN raw r ON r.seq = e.seq LEFT JOIN packed p ON p.seq = e.seq LEFT JOIN block b ON b.id = p.block
+        LEFT JOIN dictionary d ON d.id = p.dictionary"
     )
 }
 
@@ -96,14 +99,18 @@ fn whole(row: &rusqlite::Row<'_>) -> rusqlite::Result<Vec<u8>> {
         return Ok(raw);
     }
     let (packed, dictionary): (Option<Vec<u8>>, Option<Vec<u8>>) = (row.get(1)?, row.get(2)?);
-    match packed.as_ref().and_then(|packed| packed.split_first()) {
-        None => row.get(3),
-        Some((0, bytes)) => Ok(bytes.to_vec()),
+    let bytes = match packed.as_ref().and_then(|packed| packed.split_first()) {
+        None => return row.get(3),
+        Some((0, bytes)) => bytes.to_vec(),
         Some((_, frame)) => {
             let mut bytes = Vec::new();
             let zstd = zstd::stream::read::Decoder::with_dictionary(frame, &dictionary.unwrap_or_default());
             zstd.and_then(|mut zstd| zstd.read_to_end(&mut bytes)).expect("a frame");
-            Ok(bytes)
+            bytes
         }
-    }
+    };
+    let start: Option<usize> = row.get(4)?;
+    Ok(start.map_or(bytes.clone(), |start| {
+        bytes[start..start + row.get::<_, usize>(5).expect("a size")].to_vec()
+    }))
 }
