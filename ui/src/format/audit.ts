@@ -18,6 +18,9 @@ const DEEDS: Record<Deed, string> = {
   target_changed: 'Target changed',
   target_removed: 'Target removed',
   device_revoked: 'Device revoked',
+  retention_changed: 'Retention changed',
+  backed_up: 'Backed up',
+  restored_backup: 'Backup restored',
 };
 
 /** All deeds, in the order in which they are offered. */

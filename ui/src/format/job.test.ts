@@ -6,7 +6,7 @@ import { jobAbout, jobNote, jobProgress, jobResult, jobShare } from './job';
 const job = (change: Partial<Job> = {}): Job => ({
   id: 7,
   kind: 'delete',
-  asked: { q: 'type:push', events: null },
+  asked: { q: 'type:push', events: null, file: null },
   asked_by: 'page',
   state: 'running',
   done: 412,
@@ -30,7 +30,7 @@ describe('a job in words', () => {
 
   it('says which events it is about', () => {
     expect(jobAbout(job())).toBe('type:push');
-    expect(jobAbout(job({ asked: { q: null, events: 12 } }))).toBe('12 events');
+    expect(jobAbout(job({ asked: { q: null, events: 12, file: null } }))).toBe('12 events');
   });
 
   it('says what it has changed', () => {

@@ -13,6 +13,7 @@ interface Words {
 const KINDS: Record<string, Words> = {
   delete: { doing: 'Delete', done: 'deleted', deliveries: 'ended' },
   restore: { doing: 'Restore', done: 'restored', deliveries: 'wait again' },
+  backup: { doing: 'Backup', done: 'backed up', deliveries: 'backed up' },
   prune: { doing: 'Prune', done: 'deleted for good', deliveries: 'deleted' },
   retry: { doing: 'Retry', done: 'retried', deliveries: 'wait again' },
 };

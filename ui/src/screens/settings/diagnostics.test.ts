@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import { dataDirectory, diagnosticsText } from './diagnostics';
 
+const mend = { fixable: false, fixed: null };
 const checks = [
-  { name: 'inbox', ok: true, message: '/home/x/hookmitt/inbox.db is sound', hint: null },
+  { name: 'inbox', ok: true, message: '/home/x/hookmitt/inbox.db is sound', hint: null, ...mend },
   {
     name: 'target',
     ok: false,
     message: 'nobody answers at http://localhost:3000/a?key=hidden',
     hint: 'start your server',
+    ...mend,
   },
 ];
 
@@ -28,7 +30,9 @@ test('diagnostics say how it is, and nothing that is secret', () => {
 test('the data directory is where the inbox is', () => {
   expect(dataDirectory(checks)).toBe('/home/x/hookmitt');
   expect(
-    dataDirectory([{ name: 'inbox', ok: true, message: String.raw`C:\data\inbox.db is sound`, hint: null }]),
+    dataDirectory([
+      { name: 'inbox', ok: true, message: String.raw`C:\data\inbox.db is sound`, hint: null, ...mend },
+    ]),
   ).toBe('C:\\data');
   expect(dataDirectory([])).toBeNull();
 });
