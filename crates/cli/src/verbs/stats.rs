@@ -297,7 +297,7 @@ waiting     7 deliveries, the oldest #3 for 1 h; 4 for more than 30 min
 capture     p50 1.2 ms, p95 4.0 ms, p99 12 ms, of 1,234
 delivery    not timed
 disk        inbox 5.0 MB, its log 0 B, search index 1.0 kB
-retention   takes 3 events next, 2.0 kB
+retention   takes about 3 events within a day, 2.0 kB
 indexing: 12,340 of 1,000,000
 counting earlier events: 7 to go
 
