@@ -9,7 +9,7 @@ use crate::{
     Filter, Inbox, InboxError,
     filter::candidates_sql,
     glance::{self, Listed},
-    matching::{Part, among},
+    matching::{Part, among, soon},
     row::{by_id, listed, select},
 };
 
@@ -60,7 +60,7 @@ impl Inbox {
         while below > range.start && items.len() < wanted {
             let (filter, clock, wanted) = (filter.clone(), self.clock.clone(), wanted - items.len());
             let look = move |db: &Connection| {
-                let Part { items, reached } = look(db, &filter, below, wanted, stride, end)?;
+                let Part { items, reached } = look(db, &filter, below, wanted, stride, soon(end))?;
                 let items = if filter.glance { glance::added(db, items, &clock)? } else { items };
                 Ok(Part { items, reached })
             };

@@ -43,11 +43,11 @@ impl Inbox {
         let mut all = Part { items: Vec::new(), reached: seqs.first().map_or(0, |first| first + 1) };
         let (mut left, mut at_once) = (seqs, AT_ONCE);
         while !left.is_empty() {
-            let (some, rest) = left.split_at(at_once.min(left.len()));
-            let (filter, clock, some) = (filter.clone(), self.clock.clone(), some.to_vec());
-            let (wanted, last) = (wanted - all.items.len(), some.last().copied());
+            let some = left[..at_once.min(left.len())].to_vec();
+            let (filter, clock) = (filter.clone(), self.clock.clone());
+            let wanted = wanted - all.items.len();
             let look = move |db: &Connection| {
-                let Part { items, reached } = among(db, &filter, &some, wanted, end)?;
+                let Part { items, reached } = among(db, &filter, &some, wanted, soon(end))?;
                 let items = if filter.glance { glance::added(db, items, &clock)? } else { items };
                 Ok::<_, InboxError>(Part { items, reached })
             };
@@ -61,13 +61,24 @@ impl Inbox {
             let found = items.len();
             all.items.extend(items);
             all.reached = reached;
-            if Some(reached) != last || found >= wanted {
+            if found >= wanted || end.is_some_and(|end| Instant::now() >= end) {
                 break;
             }
-            left = rest;
+            let seen = left.iter().position(|seq| *seq == reached).map_or(left.len(), |place| place + 1);
+            left = &left[seen..];
         }
         Ok(all)
     }
+}
+
+/// For how long a search keeps one snapshot. The log can't start over while somebody reads from it, and captures wait for
+/// that in the end.
+const SNAPSHOT: Duration = Duration::from_millis(10);
+
+/// Returns when a search that may go on until `end` lets go of the snapshot that it begins to read now.
+pub(crate) fn soon(end: Option<Instant>) -> Option<Instant> {
+    let soon = Instant::now() + SNAPSHOT;
+    Some(end.map_or(soon, |end| end.min(soon)))
 }
 
 /// Like [`Inbox::among`], in one snapshot and without glances.

@@ -30,6 +30,9 @@ const COPY_EVERY: u64 = 32 * 1024 * 1024;
 /// The size of the log, in bytes, from which on it is made to start over.
 const RESTART_AT: u64 = COPY_EVERY / 2;
 
+/// How long the writer then waits for readers. It is little, but longer than searches hold on to the log.
+const RESTART_FOR: Duration = Duration::from_millis(25);
+
 /// The copying thread stops once fewer bytes than this are left to copy; the writer copies the rest between two
 /// commits.
 const LEFT_OVER: u64 = 2 * 1024 * 1024;
@@ -142,7 +145,7 @@ impl Pressure {
         if size < RESTART_AT || !nearly && size < INSIST_AT {
             return;
         }
-        match if size < INSIST_AT { checkpoint(db, "PASSIVE", Duration::ZERO) } else { insist(db) } {
+        match if size < INSIST_AT { checkpoint(db, "RESTART", RESTART_FOR) } else { insist(db) } {
             Ok(Some(log)) => {
                 self.shared.log.store(log.left(), Ordering::Relaxed);
             }
