@@ -20,25 +20,29 @@ pub(crate) const TABLES: &str = "LEFT JOIN raw r ON r.seq = e.seq LEFT JOIN pack
 
 /// Returns the header lines and the body of an event.
 pub(crate) fn read(db: &Connection, seq: i64) -> Result<(HeaderLines, Bytes), InboxError> {
-    let sql = format!(
-        "SELECT {HEADERS}, coalesce(r.body, p.body, e.body), e.size, iif(r.seq IS NULL, p.block, NULL), p.start
-            FROM event e {TABLES} WHERE e.seq = ?1"
-    );
-    let mut select = db.prepare_cached(&sql)?;
+    Ok((headers(db, seq)?, body(db, seq)?))
+}
+
+/// Returns the body of an event.
+fn body(db: &Connection, seq: i64) -> Result<Bytes, InboxError> {
+    const SQL: &str =
+        "SELECT coalesce(r.body, p.body, e.body), p.dictionary, r.seq IS NULL AND p.seq IS NOT NULL, e.size,
+        iif(r.seq IS NULL, p.block, NULL), p.start
+        FROM event e LEFT JOIN raw r ON r.seq = e.seq LEFT JOIN packed p ON p.seq = e.seq WHERE e.seq = ?1";
+    let mut select = db.prepare_cached(SQL)?;
     let mut found = select.query([seq])?;
     let row = found.next()?.ok_or_else(|| InboxError::UnknownEvent(format!("#{seq}")))?;
-    let size = row.get(WIDTH + 1)?;
-    let body = match row.get(WIDTH + 2)? {
-        Some(id) => block::body(db, id, row.get(WIDTH + 3)?, size)?,
-        None => bytes(db, row, 0, WIDTH)?,
+    let size = row.get(3)?;
+    let body = match row.get(4)? {
+        Some(id) => block::body(db, id, row.get(5)?, size)?,
+        None => bytes(db, row, 0)?,
     };
-    let headers = headers_at(db, row, 0)?;
     if size != body.len() {
         return Err(InboxError::Damaged(format!(
             "the body of event #{seq} has another length than it came with"
         )));
     }
-    Ok((headers, body.into()))
+    Ok(body.into())
 }
 
 /// Whether the body of an event has the SHA-256 that it came with.
@@ -51,8 +55,8 @@ pub(crate) fn is_genuine(db: &Connection, seq: i64) -> Result<bool, InboxError> 
 
 /// Returns the body of an event, or `None` if it is damaged.
 pub(crate) fn body_or_none(db: &Connection, seq: i64) -> Result<Option<Bytes>, InboxError> {
-    match read(db, seq) {
-        Ok((_, body)) => Ok(Some(body)),
+    match body(db, seq) {
+        Ok(body) => Ok(Some(body)),
         Err(InboxError::Damaged(why)) => {
             tracing::warn!(seq, why, "an event's body can't be read, so its text can't be searched");
             Ok(None)
@@ -72,18 +76,18 @@ pub(crate) fn headers(db: &Connection, seq: i64) -> Result<HeaderLines, InboxErr
 
 /// Reads header lines from a row in which [`HEADERS`] begin with the column `first`.
 pub(crate) fn headers_at(db: &Connection, row: &Row<'_>, first: usize) -> Result<HeaderLines, InboxError> {
-    header_lines(bytes(db, row, first, first)?)
+    header_lines(bytes(db, row, first)?)
 }
 
-/// Returns the bytes of a column of a row in which [`HEADERS`] begin with the column `first`.
-fn bytes(db: &Connection, row: &Row<'_>, first: usize, column: usize) -> Result<Vec<u8>, InboxError> {
+/// Returns the bytes of a column. The dictionary, and whether the bytes are packed, are in the two columns after it.
+fn bytes(db: &Connection, row: &Row<'_>, column: usize) -> Result<Vec<u8>, InboxError> {
     let ValueRef::Blob(stored) = row.get_ref(column)? else {
         return Err(InboxError::Damaged("the bytes of an event are missing".to_owned()));
     };
-    if !row.get::<_, bool>(first + 2)? {
+    if !row.get::<_, bool>(column + 2)? {
         return Ok(stored.to_vec());
     }
-    let dictionary: Option<i64> = row.get(first + 1)?;
+    let dictionary: Option<i64> = row.get(column + 1)?;
     form::bytes(stored, dictionary.map(|id| dictionary::prepared(db, id)).transpose()?)
 }
 

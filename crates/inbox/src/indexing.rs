@@ -56,6 +56,9 @@ pub struct Unindexed {
     pub through: i64,
 }
 
+/// How many changes are read at once.
+pub const NOTES: usize = 256;
+
 /// The bodies that are read at once have about this many bytes at most.
 const BYTES: u64 = 4 * 1024 * 1024;
 
@@ -161,11 +164,11 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn changed(&self) -> Result<(Vec<Indexable>, Vec<ChangeNote>), InboxError> {
-        const SQL: &str = "SELECT seq, mark, text FROM changed ORDER BY seq LIMIT 256";
+        const SQL: &str = "SELECT seq, mark, text FROM changed ORDER BY seq LIMIT ?1";
         self.readers
             .read(|db| {
                 let mut select = db.prepare_cached(SQL)?;
-                let notes = select.query_map([], |row| {
+                let notes = select.query_map([NOTES], |row| {
                     Ok(ChangeNote { seq: row.get(0)?, mark: row.get(1)?, text: row.get(2)? })
                 })?;
                 let (mut events, mut taken, mut bytes) = (Vec::new(), Vec::new(), 0);

@@ -132,7 +132,7 @@ pub use first_key::{KeyTerms, SingleUse};
 pub use gaps::{Gap, GapPage};
 pub use glance::{EventRef, Listed};
 pub use hours::{By, Captured, Group, History, Leaving, Meter, Period, Quantiles, Sums, Times};
-pub use indexing::{ChangeNote, Indexable, Unindexed};
+pub use indexing::{ChangeNote, Indexable, NOTES, Unindexed};
 pub use job_rows::{Job, JobFailure, JobPage, NewJob};
 pub use job_steps::{Act, Step, Stepped, WhyNot};
 pub use lag::{Lag, Waiting};

@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hookmitt_inbox::{ChangeNote, Inbox, Indexable, Unindexed};
+use hookmitt_inbox::{ChangeNote, Inbox, Indexable, NOTES, Unindexed};
 use hookmitt_index::{Index, IndexError, Step};
 use hookmitt_sqlite::Background;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -19,11 +19,22 @@ use crate::{
 };
 
 /// How many events are read at once.
-const EVENTS: i64 = 256;
+const EVENTS: i64 = 1_024;
 
 /// How long it waits for more events, so that each step has several; and how soon it looks without being told.
 const GATHER: Duration = Duration::from_millis(300);
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// When the next step is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// There is more.
+    AtOnce,
+    /// All that was there is done. Under load more has come meanwhile; but a step syncs, and captures pay for each sync.
+    Rested,
+    /// Once something is stored.
+    Told,
+}
 
 /// Indexes until it is dropped.
 pub(super) async fn index(base: Arc<Base>, slot: Arc<IndexSlot>) {
@@ -69,8 +80,9 @@ impl Indexing {
                 continue;
             }
             match progress.after(step).await {
-                Some(true) => {}
-                Some(false) => {
+                Some(Next::AtOnce) => {}
+                Some(Next::Rested) => sleep_until(rested).await,
+                Some(Next::Told) => {
                     let _changed = timeout(LOOK_EVERY, commits.changed()).await;
                     sleep_until(rested).await;
                 }
@@ -79,8 +91,8 @@ impl Indexing {
         }
     }
 
-    /// Indexes the next few events and changes. Returns whether there may be more.
-    pub(super) async fn step(&mut self) -> Result<bool, EngineError> {
+    /// Indexes the next few events and changes. Returns when the next step is due.
+    pub(super) async fn step(&mut self) -> Result<Next, EngineError> {
         let last = self.index.step();
         if !self.inbox.knows_index(last).await? {
             return Err(
@@ -88,21 +100,24 @@ impl Indexing {
             );
         }
         let done = self.index.done();
-        let up_to = self.inbox.last_given().await?.min(done + EVENTS);
+        let newest = self.inbox.last_given().await?;
+        let up_to = newest.min(done + EVENTS);
         let is_behind = up_to > done || !self.inbox.changed_below(i64::MAX, 1).await?.is_empty();
         if !is_behind && self.stored.is_empty() {
             let index = self.index.clone();
-            return self.on_background(move || index.tidy()).await;
+            let is_untidy = self.on_background(move || index.tidy()).await?;
+            return Ok(if is_untidy { Next::AtOnce } else { Next::Told });
         }
         let name = self.inbox.begin_indexing(last, up_to, std::mem::take(&mut self.stored)).await?;
         // What is noted is read first: a change that comes in between is then in the event, too, or noted again.
         let (changed, notes) = self.inbox.changed().await?;
         let unindexed = self.inbox.unindexed(done, up_to).await?;
+        let is_all = unindexed.through == newest && notes.len() < NOTES;
         if done < unindexed.through || !notes.is_empty() {
             self.store(name, done, unindexed, changed, &notes).await?;
             self.stored = notes;
         }
-        Ok(true)
+        Ok(if is_all { Next::Rested } else { Next::AtOnce })
     }
 
     /// Stores events and changes in the index, on the thread that can wait.

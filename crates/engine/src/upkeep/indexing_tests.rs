@@ -8,7 +8,10 @@ use hookmitt_inbox::{Filter, InboxError, Marks};
 use hookmitt_index::IndexError;
 use hookmitt_search::Query;
 
-use super::{indexing::Indexing, progress::Progress};
+use super::{
+    indexing::{Indexing, Next},
+    progress::Progress,
+};
 use crate::{
     Engine, EngineError,
     begun::{engine, post, source},
@@ -40,8 +43,8 @@ async fn catch_up(indexing: &mut Indexing) -> usize {
     let mut anew = 0;
     loop {
         match indexing.step().await {
-            Ok(true) => {}
-            Ok(false) => return anew,
+            Ok(Next::AtOnce | Next::Rested) => {}
+            Ok(Next::Told) => return anew,
             Err(EngineError::Index(IndexError::Damaged(_))) => {
                 indexing.index.rebuild().await.unwrap();
                 anew += 1;
