@@ -23,6 +23,12 @@ fn words(_: Option<&str>) -> Dictionary {
     Dictionary { name: "words".to_owned(), text: WORDS.into() }
 }
 
+/// After this, events that come in a crowd are packed.
+const SETTLED: Duration = Duration::from_secs(6);
+
+/// After this, whatever there is is packed, however little.
+const LONG: Duration = Duration::from_secs(601);
+
 fn packer(inbox: &Inbox) -> Packer {
     Packer::new(inbox.clone(), words).unwrap()
 }
@@ -46,7 +52,7 @@ fn text(times: usize) -> Vec<u8> {
 
 /// Packs whatever there is.
 async fn pack_all(story: &Story, inbox: &Inbox) {
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     let mut packer = packer(inbox);
     while packer.step().await.unwrap() > 0 {}
 }
@@ -112,12 +118,12 @@ async fn come_back(
 #[tokio::test]
 async fn whoever_goes_on_after_a_kill_packs_the_rest_and_nothing_twice() {
     let story = begin().await;
-    for size in 0..200 {
-        store(&story, HeaderLines::default(), text(size)).await;
+    for size in 0..700 {
+        store(&story, HeaderLines::default(), text(size % 200)).await;
     }
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     let first = packer(&story.inbox).step().await.unwrap();
-    assert!(first > 0 && first < 200, "a step takes only some: {first}");
+    assert!(first > 0 && first < 700, "a step takes only some: {first}");
     let next = story.restarted();
     let mut rest = 0;
     // Two at once, as when a process has lost its lock without noticing.
@@ -129,13 +135,13 @@ async fn whoever_goes_on_after_a_kill_packs_the_rest_and_nothing_twice() {
             break;
         }
     }
-    assert!(rest >= 200 - first);
+    assert!(rest >= 700 - first);
     assert_eq!(
         (count(&story, "SELECT count(*) FROM raw"), count(&story, "SELECT count(*) FROM packed")),
-        (0, 200)
+        (0, 700)
     );
     let Packing { before, after, .. } = next.packing().await.unwrap();
-    assert_eq!(before, (0..200).map(|size| text(size).len() as u64).sum::<u64>(), "each is counted once");
+    assert_eq!(before, (0..700).map(|size| text(size % 200).len() as u64).sum::<u64>(), "each is counted once");
     assert!(after < before / 10, "{after} of {before}");
 }
 
@@ -163,10 +169,30 @@ async fn an_event_is_left_alone_until_it_has_been_stored_for_a_while() {
     store(&story, HeaderLines::default(), text(9)).await;
     let mut packer = packer(&story.inbox);
     assert_eq!(packer.step().await.unwrap(), 0);
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     store(&story, HeaderLines::default(), text(9)).await;
     assert_eq!(packer.step().await.unwrap(), 1, "only the first");
     assert_eq!(story.inbox.packing().await.unwrap().waiting, 1);
+}
+
+#[tokio::test]
+async fn few_events_wait_for_others_so_that_they_share_blocks() {
+    let story = begin().await;
+    let mut packer = packer(&story.inbox);
+    for _ in 0..100 {
+        store(&story, HeaderLines::default(), text(1)).await;
+    }
+    story.clock.pass(SETTLED);
+    assert_eq!(packer.step().await.unwrap(), 0, "too few");
+    for _ in 0..450 {
+        store(&story, HeaderLines::default(), text(1)).await;
+    }
+    story.clock.pass(SETTLED);
+    assert_eq!(packer.step().await.unwrap(), 512, "enough");
+    assert_eq!(packer.step().await.unwrap(), 0, "too few again");
+    assert_eq!(count(&story, "SELECT count(*) FROM block"), 32);
+    story.clock.pass(LONG);
+    assert_eq!(packer.step().await.unwrap(), 38, "they have waited for long");
 }
 
 #[tokio::test]
@@ -208,7 +234,7 @@ async fn a_list_reads_no_body_and_damage_is_told_in_words() {
     for _ in 0..2 {
         ids.push(store(&story, lines.clone(), text(50)).await);
     }
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     packer(&story.inbox).step().await.unwrap();
     let packed = ids[0];
     ids.push(store(&story, lines.clone(), text(50)).await);
@@ -241,7 +267,7 @@ async fn what_an_earlier_version_packed_is_read_with_the_dictionary_that_it_used
     let old = store(&story, HeaderLines::default(), text(3)).await;
     pack_all(&story, &story.inbox).await;
     let new = store(&story, HeaderLines::default(), text(3)).await;
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     let other = |_: Option<&str>| Dictionary { name: "other".to_owned(), text: WORDS.to_uppercase().into() };
     assert_eq!(Packer::new(story.inbox.clone(), other).unwrap().step().await.unwrap(), 1);
     assert_eq!(count(&story, "SELECT count(*) FROM dictionary"), 2);
@@ -327,7 +353,7 @@ async fn an_event_that_goes_while_it_is_being_compressed_leaves_nothing_in_the_b
     for number in 0..8 {
         ids.push(store(&story, HeaderLines::default(), body(number)).await);
     }
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     let inbox = story.inbox.clone();
     // The dictionary is asked for after the events were read, and before they are moved.
     let goes = move |_: Option<&str>| {

@@ -106,10 +106,16 @@ impl Sum {
             ON CONFLICT DO UPDATE SET events = events + excluded.events,
             duplicates = duplicates + excluded.duplicates, bytes = bytes + excluded.bytes,
             kept = kept + excluded.kept, changed_at = excluded.changed_at";
+        // All its events have moved to other rows.
+        const EMPTY: &str = "DELETE FROM hourly WHERE hour = ?1 AND source = ?2 AND via = ?3 AND verdict = ?4
+            AND status = ?5 AND events = 0 AND duplicates = 0 AND bytes = 0 AND kept = 0";
         let Cell { hour, source, via, verdict, status } = cell;
         let Self { events, duplicates, bytes, kept } = self;
         let values = params![hour, source, via, verdict, status as i64, events, duplicates, bytes, kept, now];
         db.prepare_cached(SQL)?.execute(values)?;
+        if events < 0 {
+            db.prepare_cached(EMPTY)?.execute(params![hour, source, via, verdict, status as i64])?;
+        }
         Ok(())
     }
 }
