@@ -1,8 +1,8 @@
-//! Where an event's header lines and body are: as they came (`raw`), compressed (`packed`, small bodies in `block`), or, if an earlier version
-//! stored them, in the event's own row.
+//! Where an event's header lines and body are: as they came (`raw`), compressed (`packed`, small bodies in `block`), or,
+//! if an earlier version stored them, in the event's own row.
 
 use bytes::Bytes;
-use hookmitt_event::HeaderLines;
+use hookmitt_event::{Event, HeaderLines};
 use rusqlite::{Connection, Row, types::ValueRef};
 use sha2::{Digest as _, Sha256};
 
@@ -51,6 +51,14 @@ pub(crate) fn is_genuine(db: &Connection, seq: i64) -> Result<bool, InboxError> 
     let sha256: [u8; 32] = db.prepare_cached(SQL)?.query_row([seq], |row| row.get(0))?;
     let (_, body) = read(db, seq)?;
     Ok(<[u8; 32]>::from(Sha256::digest(&body)) == sha256)
+}
+
+/// Fails with [`InboxError::Damaged`] if the body of an event isn't the one that came: it must neither be shown nor sent.
+pub(crate) fn ensure_genuine(event: &Event) -> Result<(), InboxError> {
+    if <[u8; 32]>::from(Sha256::digest(&event.request.body)) == event.sha256 {
+        return Ok(());
+    }
+    Err(InboxError::Damaged(format!("the body of event #{} isn't the one that came", event.seq)))
 }
 
 /// Returns the body of an event, or `None` if it is damaged.

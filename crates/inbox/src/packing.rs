@@ -85,7 +85,8 @@ impl Packer {
         let before = |age| now.saturating_sub(crate::rows::micros(age));
         let (settled_by, alone_by) = (before(SETTLED), before(ALONE));
         let read = move |db: &Connection| settled(db, settled_by, alone_by, bytes);
-        let Settled { events, count, up_to, .. } = self.inbox.readers.read_on(&self.inbox.background, read).await?;
+        let Settled { events, count, up_to, .. } =
+            self.inbox.readers.read_on(&self.inbox.background, read).await?;
         if count == 0 {
             return Ok(0);
         }

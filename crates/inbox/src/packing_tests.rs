@@ -11,6 +11,7 @@ use proptest::{
     test_runner::{Config, TestCaseError, TestRunner},
 };
 use rusqlite::Connection;
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     Dictionary, Filter, Inbox, InboxError, NewEvent, Packer, Packing, dictionary, form, purge::purge,
@@ -39,8 +40,8 @@ async fn begin() -> Story {
 
 async fn store(story: &Story, headers: HeaderLines, body: impl Into<Bytes>) -> EventId {
     let id = EventId::fresh();
-    let event = samples::event(story.source, story.clock.now());
-    let request = Request { headers, body: body.into(), ..event.request };
+    let event = samples::with_body(samples::event(story.source, story.clock.now()), body);
+    let request = Request { headers, ..event.request };
     let (dedupe_key, key_hash) = (DedupeKey::Id(id.to_string()), *id.as_bytes());
     story.inbox.store(NewEvent { id, request, dedupe_key, key_hash, ..event }).await.unwrap();
     id
@@ -141,7 +142,11 @@ async fn whoever_goes_on_after_a_kill_packs_the_rest_and_nothing_twice() {
         (0, 700)
     );
     let Packing { before, after, .. } = next.packing().await.unwrap();
-    assert_eq!(before, (0..700).map(|size| text(size % 200).len() as u64).sum::<u64>(), "each is counted once");
+    assert_eq!(
+        before,
+        (0..700).map(|size| text(size % 200).len() as u64).sum::<u64>(),
+        "each is counted once"
+    );
     assert!(after < before / 10, "{after} of {before}");
 }
 
@@ -259,6 +264,28 @@ async fn a_list_reads_no_body_and_damage_is_told_in_words() {
         let _read_or_damaged = story.inbox.event(packed).await; // it must not panic
         random[place] ^= 0x55;
     }
+}
+
+#[tokio::test]
+async fn bytes_that_changed_on_the_disk_are_not_taken_for_those_that_came() {
+    let story = begin().await;
+    let (packed, large) = (store(&story, HeaderLines::default(), text(50)).await, vec![b'a'; 20_000]);
+    store(&story, HeaderLines::default(), text(50)).await;
+    pack_all(&story, &story.inbox).await;
+    let plain = store(&story, HeaderLines::default(), large).await;
+    let db = Connection::open(story.inbox.path()).unwrap();
+    db.execute("UPDATE raw SET body = CAST(substr(body, 2) || x'62' AS BLOB)", []).unwrap();
+    let frame: Vec<u8> = db.query_row("SELECT data FROM block", [], |row| row.get(0)).unwrap();
+    for place in 1..frame.len() {
+        let mut changed = frame.clone();
+        changed[place] ^= 1;
+        db.execute("UPDATE block SET data = ?1", [&changed]).unwrap();
+        match story.inbox.event(packed).await {
+            Ok(event) => assert_eq!(event.request.body, text(50), "byte {place}"),
+            Err(why) => assert!(matches!(why, InboxError::Damaged(_)), "{why:?}"),
+        }
+    }
+    assert!(matches!(story.inbox.event(plain).await, Err(InboxError::Damaged(_))));
 }
 
 #[tokio::test]
@@ -381,10 +408,14 @@ async fn events_of_earlier_versions_stay_where_they_are_and_are_read_from_there(
     hookmitt_sqlite::prepare(&path, &folder.path().join("setup.lock"), schema::earlier(15)).unwrap();
     let db = Connection::open(&path).unwrap();
     db.execute_batch(
-        "INSERT INTO source (id, slug, settings, auto_created, created_at) VALUES (1, 'one', '{}', 0, 0);
-        INSERT INTO event (seq, id, source, received_at, via, verdict, flags, method, path, version, size, sha256,
+        "INSERT INTO source (id, slug, settings, auto_created, created_at) VALUES (1, 'one', '{}', 0, 0)",
+    )
+    .unwrap();
+    db.execute(
+        "INSERT INTO event (seq, id, source, received_at, via, verdict, flags, method, path, version, size, sha256,
             headers, body)
-        VALUES (1, zeroblob(16), 1, 0, 0, 0, 0, 'POST', '', 11, 3, zeroblob(32), CAST('A: b' || x'0d0a' AS BLOB), x'010203')",
+        VALUES (1, zeroblob(16), 1, 0, 0, 0, 0, 'POST', '', 11, 3, ?1, CAST('A: b' || x'0d0a' AS BLOB), x'010203')",
+        [&Sha256::digest([1, 2, 3])[..]],
     )
     .unwrap();
     drop(db);

@@ -144,7 +144,8 @@ fn press(
             }
         };
         bale.dictionaries.push(known.dictionary.clone());
-        let compressor = Compressor::with_prepared_dictionary(&known.prepared)?;
+        let mut compressor = Compressor::with_prepared_dictionary(&known.prepared)?;
+        compressor.include_checksum(true)?; // so that bytes that changed on the disk aren't taken for the ones that came
         let mut maker = Maker { compressor, dictionary: known.dictionary.id() };
         for together in shared_out(events) {
             bale.groups.push(maker.press(together)?);
