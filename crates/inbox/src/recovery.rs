@@ -105,6 +105,7 @@ fn recover(path: &Path, now: Timestamp) -> Result<(), InboxError> {
     let made = path.with_file_name("inbox.db.recovering");
     let failed = |error| InboxError::open(&made, error);
     aside::remove(&made).map_err(failed)?;
+    aside::forget_second_names(path).map_err(failed)?;
     schema::update(&made, path)?;
     let (new, old) = (Connection::open(&made)?, Connection::open(path)?);
     new.pragma_update(None, "synchronous", "off")?; // it is synced once it is complete
@@ -117,7 +118,7 @@ fn recover(path: &Path, now: Timestamp) -> Result<(), InboxError> {
         return Ok(()); // a file of something else, which is refused as it is
     }
     recovered_rows::take_tables(&old, &new)?; // with what belongs to the events
-    let kept = aside::with_ending(path, &format!(".damaged-{}", aside::stamp(now)));
+    let kept = aside::free_name(path, &format!(".damaged-{}", aside::stamp(now)));
     let recovered = settle(&new, now, &kept)?;
     triggers.iter().try_for_each(|sql| new.execute_batch(sql))?;
     new.query_row("PRAGMA journal_mode = delete", [], |_| Ok(()))?;
