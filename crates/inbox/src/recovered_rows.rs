@@ -1,6 +1,6 @@
 //! Takes rows out of a damaged inbox, as many as can be read, and puts them into a new one.
 
-use std::{io, path::Path};
+use std::{collections::HashMap, io, path::Path};
 
 use rusqlite::{Connection, params_from_iter, types::Value};
 
@@ -38,6 +38,9 @@ const OF_EVENTS: [(&str, &str); 5] = [
     ("binned", "event"),
 ];
 
+/// The tables whose rows are told by their form.
+const OF_PAGES: [&str; 6] = ["event", "raw", "packed", "block", "dictionary", "source"];
+
 /// How many pages are read in one transaction.
 const PAGES: u32 = 20_000;
 
@@ -45,15 +48,16 @@ const PAGES: u32 = 20_000;
 pub(crate) fn take_events(path: &Path, new: &Connection) -> Result<(), InboxError> {
     let failed = |error: io::Error| InboxError::open(path, error);
     let mut pages = Pages::open(path).map_err(failed)?;
-    let events = columns(new, "event")?;
+    let known = OF_PAGES.map(|table| Ok::<_, rusqlite::Error>((table, columns(new, table)?)));
+    let known = known.into_iter().collect::<Result<HashMap<_, _>, _>>()?;
     let mut next = 1;
     while next <= pages.count() {
         let some = new.unchecked_transaction()?;
         let end = next.saturating_add(PAGES).min(pages.count().saturating_add(1));
         for number in next..end {
             for (rowid, row) in pages.rows(number) {
-                if let Some(table) = table_of(&row) {
-                    put(&some, table, &events, rowid, row)?;
+                if let Some((table, columns)) = table_of(&row).and_then(|table| known.get_key_value(table)) {
+                    put(&some, table, columns, rowid, row)?;
                 }
             }
         }
@@ -84,11 +88,12 @@ fn table_of(row: &[Value]) -> Option<&'static str> {
     }
 }
 
-/// Adds a row with its number. A row that doesn't fit the table is left out.
+/// Adds a row with its number. A row that doesn't fit the table is left out. A row that was stored before its table got
+/// more columns has only the first ones.
 fn put(
     new: &Connection,
     table: &str,
-    events: &[String],
+    columns: &[String],
     rowid: i64,
     mut row: Vec<Value>,
 ) -> Result<(), InboxError> {
@@ -96,19 +101,9 @@ fn put(
         return Ok(());
     }
     row[0] = Value::Integer(rowid);
-    let into = if table == "event" {
-        let known = row.len().min(events.len());
-        row.truncate(known);
-        format!("event ({})", events[..known].join(", "))
-    } else {
-        table.to_owned()
-    };
-    insert(new, &into, row)
-}
-
-fn insert(new: &Connection, into: &str, row: Vec<Value>) -> Result<(), InboxError> {
-    let places = vec!["?"; row.len()].join(", ");
-    let sql = format!("INSERT OR IGNORE INTO {into} VALUES ({places})");
+    row.truncate(columns.len());
+    let (names, places) = (columns[..row.len()].join(", "), vec!["?"; row.len()].join(", "));
+    let sql = format!("INSERT OR IGNORE INTO {table} ({names}) VALUES ({places})");
     match new.prepare_cached(&sql)?.execute(params_from_iter(row)) {
         Err(error) if hookmitt_sqlite::refusal(&error).is_some() => Err(error.into()),
         _ => Ok(()), // a row of noise, which the table's own rules refuse
