@@ -220,7 +220,7 @@ async fn a_list_reads_no_body_and_damage_is_told_in_words() {
         db.execute("UPDATE raw SET body = ?1", [&damage]).unwrap();
         for id in ids.iter().copied() {
             let read = story.inbox.event(id).await;
-            assert!(matches!(read, Err(InboxError::Damaged(_))), "{damage:?}: {read:?}");
+            assert!(matches!(read, Err(InboxError::Lost(_))), "{damage:?}: {read:?}");
         }
         let page = story.inbox.list(Filter::default(), None, 10).await.unwrap();
         assert_eq!(page.items.len(), 3);
