@@ -82,6 +82,8 @@ mod recount;
 mod recovered_rows;
 mod recovery;
 #[cfg(test)]
+mod recovery_rest_tests;
+#[cfg(test)]
 mod recovery_tests;
 mod refusals;
 mod rejudge;

@@ -10,7 +10,7 @@ use hookmitt_event::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
-use crate::{InboxError, aside, content::is_genuine, recovered_rows, schema};
+use crate::{InboxError, aside, content::is_genuine, recovered_rows, rows::LOST, schema};
 
 /// The row of `meta` that says what was recovered.
 const NOTE: &str = "recovered";
@@ -22,7 +22,7 @@ const MARK: &str = "inbox.damaged";
 const SPARE: i64 = 1_000;
 
 /// Why a delivery is not sent whose event has lost its body.
-const LOST: &str = "its event's body was damaged";
+const WHY_LOST: &str = "its event's body was damaged";
 
 /// What was recovered from a damaged inbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,6 +203,7 @@ fn settle(new: &Connection, now: Timestamp, kept: &Path) -> Result<Recovered, In
 /// Removes the bytes of events whose body isn't the one that came, so that nothing passes for genuine, and ends what waits
 /// for those. Returns how many there are.
 fn mark_lost(new: &Connection, now: Timestamp) -> Result<u64, InboxError> {
+    const EMPTY: &str = "UPDATE event SET headers = x'', body = x'', flags = flags | ?2 WHERE seq = ?1";
     const END: &str =
         "UPDATE delivery SET state = 3, last_error = ?2, ended_at = ?3, due_at = NULL, claim = NULL,
         claimed_at = NULL WHERE event = ?1 AND state IN (0, 1)";
@@ -210,15 +211,16 @@ fn mark_lost(new: &Connection, now: Timestamp) -> Result<u64, InboxError> {
     let events: Vec<i64> = select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut lost = 0;
     for seq in events {
-        if is_genuine(new, seq).unwrap_or(false) {
-            continue;
+        match is_genuine(new, seq) {
+            Ok(true) => continue,
+            Err(error @ (InboxError::Full | InboxError::Busy)) => return Err(error),
+            Ok(false) | Err(_) => lost += 1,
         }
-        lost += 1;
         for sql in ["DELETE FROM raw WHERE seq = ?1", "DELETE FROM packed WHERE seq = ?1"] {
             new.prepare_cached(sql)?.execute([seq])?;
         }
-        new.prepare_cached("UPDATE event SET body = x'' WHERE seq = ?1")?.execute([seq])?;
-        new.prepare_cached(END)?.execute(params![seq, LOST, now.as_micros()])?;
+        new.prepare_cached(EMPTY)?.execute([seq, LOST])?;
+        new.prepare_cached(END)?.execute(params![seq, WHY_LOST, now.as_micros()])?;
     }
     Ok(lost)
 }
