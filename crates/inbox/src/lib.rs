@@ -102,6 +102,7 @@ mod rows;
 mod samples;
 mod saved_searches;
 mod schema;
+mod settling;
 mod sources;
 mod stats;
 mod stop;

@@ -1,9 +1,13 @@
 //! What an inbox can do after it was recovered, whoever stored what is in it, and what becomes of the rest of it.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    io::{Seek as _, SeekFrom, Write as _},
+    path::Path,
+    sync::Arc,
+};
 
 use hookmitt_clock::{Clock, HandClock};
-use hookmitt_event::{DedupeKey, EventId, OrderMode, Request, Timestamp};
+use hookmitt_event::{DedupeKey, EventId, EventStatus, OrderMode, Request, Timestamp};
 use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
 
@@ -152,4 +156,110 @@ async fn an_inbox_with_lost_bodies_is_backed_up_and_restored() {
     copy.execute("DELETE FROM raw WHERE seq = 4", []).unwrap();
     let refused = Restoring::begin(&home, &part, &clock);
     assert!(matches!(refused, Err(InboxError::NoBackup { why, .. }) if why.contains("event #4")));
+}
+
+#[tokio::test]
+async fn what_is_only_in_the_log_is_recovered_even_if_sqlite_does_not_know_the_file_any_more() {
+    let story = Story::begin(OrderMode::Fifo).await;
+    let stored = story.inbox.store(arrived(story.source, b"in the log")).await.unwrap();
+    let Story { inbox, folder, .. } = story;
+    drop(inbox);
+    let home = tempfile::tempdir().unwrap();
+    let open = loop {
+        let open = db(folder.path());
+        let alone = open.query_row("PRAGMA journal_mode = delete", [], |row| row.get::<_, String>(0));
+        if alone.is_ok_and(|mode| mode == "delete") {
+            break open;
+        }
+        tokio::task::yield_now().await;
+    };
+    // The first page isn't in the log, because the file doesn't grow.
+    open.execute_batch(
+        "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; UPDATE event SET note = 'new'",
+    )
+    .unwrap();
+    for name in ["inbox.db", "inbox.db-wal"] {
+        std::fs::copy(folder.path().join(name), home.path().join(name)).unwrap();
+    }
+    let mut file = std::fs::File::options().write(true).open(home.path().join("inbox.db")).unwrap();
+    file.write_all(&[0; 4_096]).unwrap();
+    let inbox = recovered(home.path()).await;
+    let event = inbox.event(stored.id).await.unwrap();
+    assert_eq!((&event.request.body[..], event.note.as_deref()), (&b"in the log"[..], Some("new")));
+}
+
+#[tokio::test]
+async fn what_is_noted_in_several_places_agrees_after_a_recovery() {
+    let story = Story::begin(OrderMode::Fifo).await;
+    let mut ids = Vec::new();
+    for body in [&b"gone"[..], b"without a body", b"in the bin", b"tagged"] {
+        ids.push(story.inbox.store(arrived(story.source, body)).await.unwrap().id);
+    }
+    story.inbox.set_deleted(ids[2], Some(story.clock.now())).await.unwrap();
+    let Story { inbox, folder, .. } = story;
+    drop(inbox);
+    db(folder.path())
+        .execute_batch(
+            "DROP TRIGGER content_goes; DELETE FROM event WHERE seq = 1;
+            INSERT INTO late_answer VALUES (1, 200, 5);
+            DELETE FROM raw WHERE seq = 2;
+            DELETE FROM binned; UPDATE delivery SET binned = 0;
+            UPDATE event SET flags = flags | 32 WHERE seq = 4;
+            INSERT INTO tag VALUES (2, 'a', 'A', 1);",
+        )
+        .unwrap();
+    drop(recovered(folder.path()).await);
+    let db = db(folder.path());
+    let read = |sql: &str| db.query_row(sql, [], |row| row.get::<_, Option<i64>>(0)).unwrap();
+    assert_eq!(read("SELECT event FROM binned WHERE at > 0 AND who IS NULL"), Some(3));
+    assert_eq!(read("SELECT count(*) FROM delivery WHERE binned"), Some(1));
+    assert_eq!(read("SELECT count(*) FROM late_answer"), Some(0));
+    assert_eq!(read("SELECT seq FROM event WHERE flags & 32"), Some(2));
+    assert_eq!(read("SELECT binned FROM tag"), Some(0));
+    assert_eq!(
+        (read("SELECT sum(events) FROM hourly"), read("SELECT sum(kept) FROM hourly")),
+        (Some(4), Some(3))
+    );
+    let failed = format!("SELECT sum(events) FROM hourly WHERE status = {}", EventStatus::Failed as i64);
+    assert_eq!(read(&failed), Some(1), "what waited for the lost body");
+}
+
+#[tokio::test]
+async fn a_recovery_passes_over_a_damaged_page_of_any_table() {
+    let story = Story::begin(OrderMode::Fifo).await;
+    for _ in 0..600 {
+        story.inbox.store(arrived(story.source, b"a body")).await.unwrap();
+    }
+    let Story { inbox, folder, .. } = story;
+    drop(inbox);
+    let path = folder.path().join("inbox.db");
+    let page = loop {
+        let db = db(folder.path());
+        let alone = db.query_row("PRAGMA journal_mode = delete", [], |row| row.get::<_, String>(0));
+        if alone.is_ok_and(|mode| mode == "delete") {
+            break root(&db, "delivery");
+        }
+        tokio::task::yield_now().await;
+    };
+    let mut file = std::fs::File::options().write(true).open(&path).unwrap();
+    let leaf = child(&path, page);
+    file.seek(SeekFrom::Start((leaf - 1) * 4_096)).unwrap();
+    file.write_all(&[0; 4_096]).unwrap();
+    drop(recovered(folder.path()).await);
+    let count: i64 =
+        db(folder.path()).query_row("SELECT count(*) FROM delivery", [], |row| row.get(0)).unwrap();
+    assert!((300..600).contains(&count), "{count} deliveries");
+}
+
+/// Returns the first page of a table.
+fn root(db: &Connection, table: &str) -> u64 {
+    db.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [table], |row| row.get(0)).unwrap()
+}
+
+/// Returns the page that the first cell of a page leads to.
+fn child(path: &Path, page: u64) -> u64 {
+    let bytes = std::fs::read(path).unwrap();
+    let page = &bytes[usize::try_from((page - 1) * 4_096).unwrap()..];
+    let cell = usize::from(u16::from_be_bytes([page[12], page[13]]));
+    u64::from(u32::from_be_bytes(page[cell..cell + 4].try_into().unwrap()))
 }
