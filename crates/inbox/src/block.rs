@@ -34,7 +34,7 @@ pub(crate) fn lose(db: &Connection, block: i64, start: usize, length: usize) -> 
 
 /// Returns the bytes of a body in a block.
 pub(crate) fn body(db: &Connection, id: i64, start: usize, length: usize) -> Result<Vec<u8>, InboxError> {
-    let damaged = || InboxError::Damaged(format!("the body is missing in block {id}"));
+    let damaged = || InboxError::Lost(format!("the body is missing in block {id}"));
     let (dictionary, data) = stored(db, id)?.ok_or_else(damaged)?;
     KNOWN.with_borrow_mut(|known| {
         let place = known.iter().position(|(packed, _)| *packed == data);
@@ -71,7 +71,7 @@ pub(crate) fn blank_next(db: &Connection) -> Result<bool, InboxError> {
         return Ok(false);
     };
     match blanked(db, id) {
-        Err(InboxError::Damaged(why)) => {
+        Err(InboxError::Lost(why)) => {
             tracing::warn!(why, id, "what is gone from a damaged block stays in it")
         }
         other => other?,
@@ -95,7 +95,7 @@ fn blanked(db: &Connection, id: i64) -> Result<(), InboxError> {
         }
     }
     let text = dictionary::text(db, dictionary)?;
-    let frame = compressed(&bodies, &text).map_err(|why| InboxError::Damaged(why.to_string()))?;
+    let frame = compressed(&bodies, &text).map_err(|why| InboxError::Lost(why.to_string()))?;
     db.prepare_cached(PUT)?.execute(params![id, form::form(&bodies, &frame)])?;
     Ok(())
 }

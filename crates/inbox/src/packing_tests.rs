@@ -251,7 +251,7 @@ async fn a_list_reads_no_body_and_damage_is_told_in_words() {
         db.execute("UPDATE raw SET body = ?1", [&damage]).unwrap();
         for id in ids.iter().copied() {
             let read = story.inbox.event(id).await;
-            assert!(matches!(read, Err(InboxError::Damaged(_))), "{damage:?}: {read:?}");
+            assert!(matches!(read, Err(InboxError::Lost(_))), "{damage:?}: {read:?}");
         }
         let page = story.inbox.list(Filter::default(), None, 10).await.unwrap();
         assert_eq!(page.items.len(), 3);
@@ -282,10 +282,10 @@ async fn bytes_that_changed_on_the_disk_are_not_taken_for_those_that_came() {
         db.execute("UPDATE block SET data = ?1", [&changed]).unwrap();
         match story.inbox.event(packed).await {
             Ok(event) => assert_eq!(event.request.body, text(50), "byte {place}"),
-            Err(why) => assert!(matches!(why, InboxError::Damaged(_)), "{why:?}"),
+            Err(why) => assert!(matches!(why, InboxError::Lost(_)), "{why:?}"),
         }
     }
-    assert!(matches!(story.inbox.event(plain).await, Err(InboxError::Damaged(_))));
+    assert!(matches!(story.inbox.event(plain).await, Err(InboxError::Lost(_))));
 }
 
 #[tokio::test]

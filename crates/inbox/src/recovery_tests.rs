@@ -99,7 +99,7 @@ async fn recovered(folder: &Path, bodies: &BTreeMap<i64, Vec<u8>>) -> (u64, u64)
                 (whole, events) = (whole + 1, events + 1);
             }
             Err(InboxError::UnknownEvent(_)) => {}
-            Err(InboxError::Damaged(_)) => events += 1,
+            Err(InboxError::Lost(_)) => events += 1,
             Err(error) => panic!("#{seq}: {error}"),
         }
     }

@@ -52,7 +52,7 @@ impl Inbox {
     /// # Errors
     /// Fails with [`InboxError::Newer`] or [`InboxError::Open`].
     pub fn open(directory: &Path, clock: Arc<dyn Clock>) -> Result<Self, InboxError> {
-        recovery::recover_if_damaged(directory, clock.now())?;
+        recovery::recover_if_damaged(directory, &clock)?;
         let path = schema::prepare(directory)?;
         let clock = StoreClock::resume(now::kept(&hookmitt_sqlite::reader(&path)?)?, clock);
         let (committed, commits) = watch::channel(0);

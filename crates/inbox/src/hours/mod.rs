@@ -16,7 +16,7 @@ mod metered;
 mod tests;
 mod timed;
 
-pub(crate) use changes::{Changes, prune};
+pub(crate) use changes::{Changes, prune, recount};
 pub(crate) use counted::{Cell, Counted, hour_of};
 pub use history::{By, Group, History, Period, Quantiles, Sums};
 pub(crate) use latencies::Latencies;
