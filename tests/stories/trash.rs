@@ -35,10 +35,13 @@ async fn the_trash_is_paged_restored_from_and_emptied() {
     let gone = app.ask("DELETE", &format!("/api/trash/{}", ids[3]), Value::Null).await;
     assert_eq!(gone, json!({ "gone": 1, "stay": 0 }));
     assert_eq!(app.call("GET", &format!("/api/events/{}", ids[3]), Value::Null).await.0, 404);
-    let none = app.ask("POST", "/api/trash/empty", json!({ "before": "2020-01-01T00:00:00Z" })).await;
-    assert_eq!((none, trash(&app).await), (json!({ "gone": 0, "stay": 0 }), vec![3]));
-    let all = app.ask("POST", "/api/trash/empty", Value::Null).await;
-    assert_eq!((all, trash(&app).await), (json!({ "gone": 1, "stay": 0 }), vec![]));
+    let before = json!({ "before": "2020-01-01T00:00:00.000000Z" });
+    let none = app.job("/api/trash/empty", before.clone()).await;
+    assert_eq!((&none["result"]["events"], trash(&app).await), (&json!(0), vec![3]));
+    assert_eq!((&none["kind"], &none["asked"]["before"]), (&json!("empty"), &before["before"]));
+    let all = app.job("/api/trash/empty", Value::Null).await;
+    assert_eq!((&all["state"], &all["done"], &all["total"]), (&json!("done"), &json!(1), &json!(1)));
+    assert_eq!(trash(&app).await, Vec::<i64>::new());
     assert_eq!(app.ask("GET", "/api/stats", Value::Null).await["events"], 2);
     let again = app.catch("demo", &[], "new").await;
     assert_eq!(app.event(&again).await["seq"], 5, "numbers are not given out again");
@@ -55,10 +58,26 @@ async fn a_source_is_cleared_but_for_what_is_pinned() {
     app.ask("PATCH", &format!("/api/events/{pinned}"), json!({ "pinned": true })).await;
     assert_eq!(app.call("POST", "/api/clear", json!({})).await.0, 400);
     assert_eq!(app.call("POST", "/api/clear", json!({ "source": "none" })).await.0, 404);
-    let cleared = app.ask("POST", "/api/clear", json!({ "source": "demo" })).await;
-    assert_eq!((cleared, trash(&app).await), (json!({ "deleted": 1, "ended": 0 }), vec![2]));
+    let cleared = app.job("/api/clear", json!({ "source": "demo" })).await;
+    assert_eq!((&cleared["result"]["events"], trash(&app).await), (&json!(1), vec![2]));
+    assert_eq!((&cleared["kind"], &cleared["asked"]["source"]), (&json!("delete"), &json!("demo")));
     let until = json!({ "until": "2999-01-01T00:00:00Z" });
-    assert_eq!(app.ask("POST", "/api/clear", until).await["deleted"], 1);
+    assert_eq!(app.job("/api/clear", until).await["result"]["events"], 1);
+    app.job(&format!("/api/jobs/{}/undo", cleared["id"]), Value::Null).await;
+    assert_eq!(trash(&app).await, [3], "what was cleared can be restored");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_few_events_of_the_trash_are_restored_at_once_and_more_become_a_job() {
+    let app = App::start().await;
+    for body in 0..11 {
+        app.catch("demo", &[], &body.to_string()).await;
+    }
+    app.job("/api/clear", json!({ "source": "demo" })).await;
+    let names: Vec<_> = (1..=11).map(|number| format!("#{number}")).collect();
+    let job = app.job("/api/trash/restore", json!({ "ids": names })).await;
+    assert_eq!((&job["kind"], &job["result"]["events"]), (&json!("restore"), &json!(11)));
+    assert_eq!(app.events().await.len(), 11);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,6 +101,6 @@ async fn the_trash_at_the_command_line() {
     let asked = Ran::of(command(dir, &["trash", "empty"])).await.exits(2);
     assert!(asked.err.contains("--yes"), "{}", asked.err);
     let json = run(dir, &["trash", "empty", "--yes", "--json"]).await.exits(0).json().remove(0);
-    assert_eq!(json, json!({ "gone": 1, "stay": 0 }));
+    assert_eq!((&json["state"], &json["result"]["events"]), (&json!("done"), &json!(1)), "{json}");
     serve.stop().await.exits(0);
 }

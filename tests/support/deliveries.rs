@@ -31,6 +31,16 @@ impl App {
         eventually(what, async || Some(self.event(event).await).filter(&wanted)).await
     }
 
+    /// Asks for something that becomes a job, and waits until that has ended. Returns the job.
+    pub async fn job(&self, path: &str, body: Value) -> Value {
+        let (status, begun) = self.call("POST", path, body).await;
+        assert_eq!(status, 202, "{path}: {begun}");
+        let path = format!("/api/jobs/{}", begun["job"]["id"]);
+        let ended =
+            async || Some(self.ask("GET", &path, Value::Null).await).filter(|job| !job["ended_at"].is_null());
+        eventually("the job ends", ended).await
+    }
+
     /// Waits until an event has this status, and returns the event.
     pub async fn status(&self, event: &str, status: &str) -> Value {
         self.until(event, &format!("{event} is {status}"), |event| event["status"] == status).await

@@ -11,6 +11,7 @@ use axum::{
 use hookmitt_engine::{Engine, Job, JobFailure, JobKind, Which};
 use hookmitt_event::{Actor, EventId, JobResult, JobState, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     Problem,
@@ -24,7 +25,7 @@ use crate::{
 pub(crate) struct JobJson {
     /// The job's number.
     id: i64,
-    /// What it does: `delete`, `restore`, `retry`, `prune` or `backup`.
+    /// What it does: `delete`, `restore`, `retry`, `prune`, `empty` or `backup`.
     kind: String,
     /// What was asked for.
     asked: AskedJson,
@@ -62,15 +63,27 @@ pub(crate) struct AskedJson {
     deleted_by: Option<i64>,
     /// The file that a backup is written into; null for any other job.
     file: Option<String>,
+    /// The source whose events are deleted; null if they are meant otherwise.
+    source: Option<String>,
+    /// Only events received before this time are deleted; null if they are meant otherwise.
+    #[schema(value_type = Option<String>, format = "date-time")]
+    until: Option<Timestamp>,
+    /// Only what was deleted before this time is deleted for good; null: everything in the trash, or any other job.
+    #[schema(value_type = Option<String>, format = "date-time")]
+    before: Option<Timestamp>,
 }
 
 impl From<Job> for JobJson {
     fn from(job: Job) -> Self {
+        let time = |time: &Value| time.as_str().and_then(|time| time.parse().ok());
         let asked = AskedJson {
             q: job.asked["q"].as_str().map(str::to_owned),
             events: job.asked["events"].as_array().map(Vec::len),
             deleted_by: job.asked["deleted_by"]["job"].as_i64(),
             file: job.asked["file"].as_str().map(str::to_owned),
+            source: job.asked["clear"]["source"].as_str().map(str::to_owned),
+            until: time(&job.asked["clear"]["until"]),
+            before: time(&job.asked["before"]),
         };
         Self {
             id: job.id,

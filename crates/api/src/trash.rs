@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{Cleared, Emptied, Engine, TrashPlace};
+use hookmitt_engine::{EmptyAsked, Engine, JobKind, TrashPlace, Which};
 use hookmitt_event::{Slug, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::{
     event_json::EventJson,
     events::{Items, named, row},
     input::{Asked, Body, Path},
-    jobs::all_named,
+    jobs::{AT_ONCE, Begun, NowOrJob, all_named, begun},
     wanted::limit,
 };
 
@@ -69,18 +69,22 @@ pub(crate) struct Restored {
     waiting: usize,
 }
 
-/// Restores events, and makes the deliveries wait again that their deletion ended.
-#[utoipa::path(post, operation_id = "restore_from_trash", path = "/api/trash/restore", request_body = Restore, responses((status = 200, body = Restored), (status = 400, body = Problem), (status = 404, body = Problem)))]
+/// Restores events, and makes the deliveries wait again that their deletion ended. Up to ten are restored at once; more
+/// become a job.
+#[utoipa::path(post, operation_id = "restore_from_trash", path = "/api/trash/restore", request_body = Restore, responses((status = 200, body = Restored), (status = 202, body = Begun), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn restore(
     State(engine): State<Arc<Engine>>,
     Body(order): Body<Restore>,
-) -> Result<Json<Restored>, Problem> {
+) -> Result<NowOrJob<Restored>, Problem> {
     let ids = all_named(&engine, &order.ids).await?;
+    if ids.len() > AT_ONCE {
+        return begun(&engine, JobKind::Restore, Which::Events(ids)).await;
+    }
     let mut waiting = 0;
     for id in &ids {
         waiting += engine.trash.set_deleted(*id, false).await?;
     }
-    Ok(Json(Restored { restored: ids.len(), waiting }))
+    Ok(NowOrJob::Now(Restored { restored: ids.len(), waiting }))
 }
 
 /// What was deleted for good.
@@ -110,14 +114,15 @@ pub(crate) struct Empty {
     before: Option<String>,
 }
 
-/// Deletes for good what is in the trash.
-#[utoipa::path(post, operation_id = "empty_trash", path = "/api/trash/empty", request_body = Empty, responses((status = 200, body = Gone), (status = 400, body = Problem)))]
+/// Deletes for good what is in the trash, as a job. What is being sent right now stays, and is among what failed.
+#[utoipa::path(post, operation_id = "empty_trash", path = "/api/trash/empty", request_body = Empty, responses((status = 202, body = Begun), (status = 400, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn empty(
     State(engine): State<Arc<Engine>>,
     Body(order): Body<Empty>,
-) -> Result<Json<Gone>, Problem> {
-    let Emptied { gone, stay } = engine.trash.empty(moment(order.before.as_deref())?).await?;
-    Ok(Json(Gone { gone, stay }))
+) -> Result<Begun, Problem> {
+    let asked = EmptyAsked { before: moment(order.before.as_deref())? };
+    engine.deliver_if_alone().await?;
+    Ok(engine.jobs.empty_trash(asked).await?.into())
 }
 
 /// Which events are moved to the trash.
@@ -131,27 +136,20 @@ pub(crate) struct Clear {
     until: Option<String>,
 }
 
-/// What was moved to the trash.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct ClearedJson {
-    /// The number of events.
-    deleted: u64,
-    /// How many of their deliveries waited. They were ended as skipped.
-    ended: u64,
-}
-
-/// Moves the events of a source, or those received before a time, to the trash. Pinned events stay.
-#[utoipa::path(post, operation_id = "clear_events", path = "/api/clear", request_body = Clear, responses((status = 200, body = ClearedJson), (status = 400, body = Problem)))]
+/// Moves the events of a source, or those received before a time, to the trash, as a job. Pinned events stay, and so does
+/// what comes later than the request.
+#[utoipa::path(post, operation_id = "clear_events", path = "/api/clear", request_body = Clear, responses((status = 202, body = Begun), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn clear(
     State(engine): State<Arc<Engine>>,
     Body(order): Body<Clear>,
-) -> Result<Json<ClearedJson>, Problem> {
+) -> Result<Begun, Problem> {
     let until = moment(order.until.as_deref())?;
     if let Some(source) = &order.source {
         engine.sources.one(source)?;
     }
-    let Cleared { events, ended, .. } = engine.trash.clear(order.source, until).await?;
-    Ok(Json(ClearedJson { deleted: events, ended }))
+    let which = Which::Clear { source: order.source, until };
+    engine.deliver_if_alone().await?;
+    Ok(engine.jobs.ask(JobKind::Delete, &which).await?.into())
 }
 
 /// Reads a time.

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use hookmitt_event::{JobResult, JobState, Plain, Timestamp, counted};
 use http::Method;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     client::{Address, Client, Items},
     failure::{CliError, Exit},
-    shown,
+    shown::{self, grouped},
     stop::Stop,
     terminal::{BAD, FAINT, GOOD, ODD, Screen, Style, Styled},
 };
@@ -42,12 +43,22 @@ pub(crate) struct Meant {
     pub(crate) events: Option<u64>,
     #[serde(default)]
     pub(crate) file: Option<String>,
+    #[serde(default)]
+    pub(crate) source: Option<String>,
+    #[serde(default)]
+    pub(crate) until: Option<Timestamp>,
 }
 
 /// The answer to an order that became a job.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Begun {
     pub(crate) job: Job,
+}
+
+/// Reads an answer that says that an order became a job.
+pub(crate) fn begun(answer: Value) -> Result<Job, CliError> {
+    let begun: Begun = serde_json::from_value(answer).map_err(|error| CliError::Answer(error.to_string()))?;
+    Ok(begun.job)
 }
 
 /// Something of a job that failed.
@@ -66,15 +77,19 @@ impl Job {
 
     /// Says what the job does, for example `delete "push"`.
     pub(crate) fn title(&self) -> String {
-        let which = match (&self.asked.q, self.asked.events) {
-            (None, None) if self.asked.file.is_some() => {
-                Plain(self.asked.file.as_deref().unwrap_or_default()).to_string()
+        let Meant { q, events, file, source, until } = &self.asked;
+        let which = match (q, events, file) {
+            (Some(typed), ..) => format!("{:?}", Plain(typed).to_string()),
+            (None, Some(count), _) => counted(*count, "event"),
+            (None, None, Some(file)) => Plain(file).to_string(),
+            (None, None, None) => {
+                let source = source.as_ref().map(|source| Plain(source).to_string());
+                let until = until.map(|until| format!("before {until}"));
+                [source, until].into_iter().flatten().collect::<Vec<_>>().join(" ")
             }
-            (Some(typed), _) => format!("{:?}", Plain(typed).to_string()),
-            (None, Some(count)) => counted(count, "event"),
-            (None, None) => String::new(),
         };
-        format!("{} {which}", Plain(&self.kind)).trim_end().to_owned()
+        let kind = if self.kind == "empty" { "empty the trash" } else { &self.kind };
+        format!("{} {which}", Plain(kind)).trim_end().to_owned()
     }
 
     /// Says how far the job is, for example `412 of 10,000`.
@@ -101,7 +116,7 @@ impl Job {
             "delete" => ("deleted", "ended"),
             "restore" => ("restored", "wait again"),
             "retry" => ("retried", "wait again"),
-            "prune" => ("deleted for good", "deleted"),
+            "prune" | "empty" => ("deleted for good", "deleted"),
             "backup" => ("backed up", "backed up"),
             _ => ("changed", "changed"),
         };
@@ -239,19 +254,6 @@ impl ProgressLine {
     }
 }
 
-/// Returns a number with commas: `10,000`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 fn plural(noun: &str) -> String {
     noun.strip_suffix('y').map_or_else(|| format!("{noun}s"), |stem| format!("{stem}ies"))
 }
@@ -280,7 +282,6 @@ mod tests {
         let text = ProgressLine::of(&running).text(&running);
         assert!(text.ends_with("  ██████████░░░░░░░░░░  5,000 of 10,000"), "{text}");
         assert_eq!(job("running", None).progress(), "counting");
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

@@ -67,6 +67,19 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
+/// Formats a number with commas: `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// Formats a duration: `12 ms`, `1.5 s`, `4 min`, `3 h`, `2 d`.
 pub(crate) fn span(span: Duration) -> String {
     match span.as_secs() {
@@ -124,6 +137,11 @@ pub(crate) fn fitted(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_commas() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
 
     #[test]
     fn hostile_bytes_are_spelt_out() {

@@ -43,17 +43,17 @@ pub use figures::{Backlogs, Disk};
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use flaws::Flaw;
 pub use hookmitt_inbox::{
-    AuditFilter, AuditPage, BackupNote, By as HistoryBy, CHECKED_FOR, Captured, Checked, Cleared, Emptied,
-    Entry as AuditEntry, EventRef, Failure, Filter, Group, History, Inbox, InboxError, Job, JobFailure,
-    JobPage, Lag, Listed, Meter, Page, Paused, Period, Prunable, Quantiles, Recovered, Refused, Restoring,
-    SCHEMA, SavedSearch, Shown, SourceCount, SourceSettings, Stats, Sums, TargetSettings, Times, TrashPage,
-    TrashPlace, Trashed, View, ViewCounts, WouldGo, acting,
+    AuditFilter, AuditPage, BackupNote, By as HistoryBy, CHECKED_FOR, Captured, Checked, Entry as AuditEntry,
+    EventRef, Failure, Filter, Group, History, Inbox, InboxError, Job, JobFailure, JobPage, Lag, Listed,
+    Meter, Page, Paused, Period, Prunable, Quantiles, Recovered, Refused, Restoring, SCHEMA, SavedSearch,
+    Shown, SourceCount, SourceSettings, Stats, Sums, TargetSettings, Times, TrashPage, TrashPlace, Trashed,
+    View, ViewCounts, WouldGo, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
 pub use host_name::is_near_host;
-pub use jobs::{BackupAsked, JobKind, Jobs, Which};
+pub use jobs::{BackupAsked, EmptyAsked, JobKind, Jobs, Which};
 pub use keeping::{KeepChange, Keeping, MarkChange, Marking, Trash};
 pub use live::Change;
 pub use manage::{

@@ -24,7 +24,7 @@ impl Inbox {
     pub async fn set_deleted(&self, id: EventId, at: Option<Timestamp>) -> Result<Vec<TargetId>, InboxError> {
         self.write(move |batch| {
             let seq = seq_of(batch.db, id)?;
-            let Some(changed) = set_deleted(batch, id, at.map(Timestamp::as_micros))? else {
+            let Some(changed) = set_deleted(batch, id, at, None)? else {
                 return Ok(Vec::new());
             };
             let deed = if at.is_some() { Deed::Deleted } else { Deed::Restored };
@@ -35,12 +35,13 @@ impl Inbox {
     }
 }
 
-/// Deletes an event at a moment, or restores it, without an entry in the audit trail. Returns the targets of the
-/// deliveries that this changed, or `None` if the event is as wanted or unknown.
+/// Deletes an event at a moment, on behalf of a job or of none, or restores it, without an entry in the audit trail.
+/// Returns the targets of the deliveries that this changed, or `None` if the event is as wanted or unknown.
 pub(crate) fn set_deleted(
     batch: &mut Batch<'_>,
     id: EventId,
-    at: Option<i64>,
+    at: Option<Timestamp>,
+    job: Option<i64>,
 ) -> Result<Option<Vec<TargetId>>, InboxError> {
     const SQL: &str =
         "UPDATE event SET deleted_at = ?2 WHERE id = ?1 AND (deleted_at IS NULL) <> (?2 IS NULL)
@@ -52,12 +53,13 @@ pub(crate) fn set_deleted(
         AND target IN (SELECT id FROM target WHERE removed_at IS NULL) RETURNING target";
     const HIDE: &str = "UPDATE delivery SET binned = 1 WHERE event = ?1";
     const SHOW: &str = "UPDATE delivery SET binned = 0 WHERE event = ?1 AND binned";
-    let moved = batch.db.prepare_cached(SQL)?.query_row(params![id.as_bytes(), at], |row| {
+    let stamp = at.map(Timestamp::as_micros);
+    let moved = batch.db.prepare_cached(SQL)?.query_row(params![id.as_bytes(), stamp], |row| {
         Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get::<_, i64>(5)?))
     });
     let Some((seq, source, verdict, is_duplicate, size, flags)) = moved.optional()? else { return Ok(None) };
     batch.arriving.hours.note(batch.db, seq)?;
-    note_who(batch, seq, at.is_some())?;
+    note_who(batch, seq, at.is_some(), job)?;
     if flags & TAGGED != 0 {
         marks::set_binned(batch.db, seq, at.is_some())?;
     }
@@ -79,13 +81,13 @@ pub(crate) fn set_deleted(
     Ok(Some(changed))
 }
 
-/// Notes when an event was moved to the bin, and by whom, or forgets it when the event comes back.
-fn note_who(batch: &Batch<'_>, seq: i64, deleted: bool) -> Result<(), InboxError> {
-    const NOTE: &str = "INSERT OR REPLACE INTO binned (event, at, who) VALUES (?1, ?2, ?3)";
+/// Notes when an event was moved to the bin, by whom, and by which job, or forgets it when the event comes back.
+fn note_who(batch: &Batch<'_>, seq: i64, deleted: bool, job: Option<i64>) -> Result<(), InboxError> {
+    const NOTE: &str = "INSERT OR REPLACE INTO binned (event, at, who, job) VALUES (?1, ?2, ?3, ?4)";
     const FORGET: &str = "DELETE FROM binned WHERE event = ?1";
     if deleted {
         let who = batch.by.map(|who| who as i64);
-        batch.db.prepare_cached(NOTE)?.execute(params![seq, batch.now.store, who])?;
+        batch.db.prepare_cached(NOTE)?.execute(params![seq, batch.now.store, who, job])?;
     } else {
         batch.db.prepare_cached(FORGET)?.execute([seq])?;
     }

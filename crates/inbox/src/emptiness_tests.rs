@@ -47,7 +47,7 @@ impl Story {
             let binned = move |batch: &mut Batch<'_>| {
                 for seq in (1..=MANY).filter(|seq| seq % TENTH != 0) {
                     let id = EventId::from_bytes(format!("{seq:016}").into_bytes().try_into().unwrap());
-                    assert!(set_deleted(batch, id, Some(now.as_micros()))?.is_some());
+                    assert!(set_deleted(batch, id, Some(now), None)?.is_some());
                 }
                 Ok(())
             };

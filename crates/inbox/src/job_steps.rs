@@ -102,7 +102,7 @@ fn run(batch: &mut Batch<'_>, step: &Step, clock: &StoreClock) -> Result<Stepped
     }
     let (begun, mut stepped) = (Instant::now(), Stepped::default());
     for (position, event) in &*step.events {
-        match step.act.on(batch, *event, clock)? {
+        match step.act.on(batch, *event, step.job, clock)? {
             Ok(None) => {}
             Ok(Some(targets)) => {
                 count(&mut job.result, &targets);
@@ -126,19 +126,23 @@ fn run(batch: &mut Batch<'_>, step: &Step, clock: &StoreClock) -> Result<Stepped
     Ok(stepped)
 }
 
-/// Adds what was deleted or restored to the entry of the run in the audit trail, which tells the search as well: the job
-/// itself is forgotten sooner.
+/// Adds what was deleted or restored to the entry of the run in the audit trail, which tells what was asked for as well: the
+/// job itself is forgotten sooner.
 fn recorded(batch: &Batch<'_>, step: &Step, asked: &Value, events: u64) -> Result<Option<i64>, InboxError> {
     let deed = match step.act {
         Act::Delete(_) => Deed::Deleted,
         Act::Restore => Deed::Restored,
         Act::Retry(_) | Act::RetryFailed(_) => return Ok(None),
     };
-    let subject = Subject::default().with("job", step.job);
-    let subject = match asked["q"].as_str() {
-        Some(search) => subject.with("q", search),
-        None => subject,
-    };
+    let mut subject = Subject::default().with("job", step.job);
+    if let Some(search) = asked["q"].as_str() {
+        subject = subject.with("q", search);
+    }
+    let cleared = &asked["clear"];
+    subject.source = cleared["source"].as_str().map(str::to_owned);
+    if let Some(until) = cleared["until"].as_str() {
+        subject = subject.with("until", until);
+    }
     record_more(batch, step.entry, deed, &subject, events)
 }
 
@@ -148,7 +152,7 @@ fn count(result: &mut JobResult, targets: &[TargetId]) {
 }
 
 /// Keeps that something of a job failed.
-fn note(batch: &Batch<'_>, job: i64, n: u64, event: EventId, why: &str) -> Result<(), InboxError> {
+pub(crate) fn note(batch: &Batch<'_>, job: i64, n: u64, event: EventId, why: &str) -> Result<(), InboxError> {
     const SQL: &str = "INSERT INTO job_failure SELECT ?1, ?2, ?3, (SELECT seq FROM event WHERE id = ?3), ?4";
     if n <= MOST_FAILURES {
         batch.db.prepare_cached(SQL)?.execute(params![job, n, event.as_bytes(), why])?;
@@ -161,10 +165,16 @@ fn note(batch: &Batch<'_>, job: i64, n: u64, event: EventId, why: &str) -> Resul
 type Done = Result<Option<Vec<TargetId>>, String>;
 
 impl Act {
-    fn on(&self, batch: &mut Batch<'_>, event: EventId, clock: &StoreClock) -> Result<Done, InboxError> {
+    fn on(
+        &self,
+        batch: &mut Batch<'_>,
+        event: EventId,
+        job: i64,
+        clock: &StoreClock,
+    ) -> Result<Done, InboxError> {
         match self {
-            Self::Delete(at) => Ok(Ok(bin::set_deleted(batch, event, Some(at.as_micros()))?)),
-            Self::Restore => Ok(Ok(bin::set_deleted(batch, event, None)?)),
+            Self::Delete(at) => Ok(Ok(bin::set_deleted(batch, event, Some(*at), Some(job))?)),
+            Self::Restore => Ok(Ok(bin::set_deleted(batch, event, None, None)?)),
             Self::Retry(why) => again(batch, event, Which::All, why, clock),
             Self::RetryFailed(why) => again(batch, event, Which::Failed, why, clock),
         }

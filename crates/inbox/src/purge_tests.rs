@@ -3,15 +3,34 @@
 use std::fs;
 
 use hookmitt_clock::Clock as _;
-use hookmitt_event::{Actor, DedupeKey, DeliveryState, EventId, HeaderLines, OrderMode, Request, Timestamp};
+use hookmitt_event::{Actor, DedupeKey, EventId, HeaderLines, OrderMode, Request, Timestamp};
+use serde_json::json;
 
 use crate::{
-    Inbox, InboxError, Marks, NewEvent, TrashPlace, acting, purge::purge, queue_story::Story, samples,
+    Emptied, Emptier, Inbox, InboxError, Marks, NewEvent, NewJob, TrashPlace, acting, purge::purge,
+    queue_story::Story, samples,
 };
 
 async fn trash(inbox: &Inbox) -> Vec<(i64, Option<Actor>)> {
     let page = inbox.trash(None, 100).await.unwrap();
     page.items.iter().map(|trashed| (trashed.listed.event.seq, trashed.by)).collect()
+}
+
+/// Empties the trash of what was deleted before a moment, as a job.
+pub(crate) async fn emptied(inbox: &Inbox, before: Timestamp) -> Emptied {
+    inbox.add_job(NewJob { kind: "empty", asked: json!({}) }).await.unwrap();
+    let job = inbox.begin_job().await.unwrap().unwrap();
+    let (mut emptier, mut all) = (Emptier::new(inbox.clone(), job.id, before), Emptied::default());
+    loop {
+        let step = emptier.step().await.unwrap();
+        all = Emptied { gone: all.gone + step.gone, stay: all.stay + step.stay, more: false };
+        if !step.more {
+            assert!(inbox.end_job(job.id, None).await.unwrap());
+            let job = inbox.job(job.id).await.unwrap();
+            assert_eq!((job.done, job.failed, job.result.events), (all.gone + all.stay, all.stay, all.gone));
+            return all;
+        }
+    }
 }
 
 #[tokio::test]
@@ -48,8 +67,8 @@ async fn only_the_trash_is_emptied_and_only_what_was_deleted_before() {
     assert!(matches!(refused, Err(InboxError::NotInTrash(1))), "{refused:?}");
     inbox.set_deleted(old, Some(now)).await.unwrap();
     inbox.set_deleted(new, Some(later)).await.unwrap();
-    let emptied = inbox.empty_trash(later).await.unwrap();
-    assert_eq!((emptied.gone, emptied.stay), (1, 0));
+    let done = emptied(inbox, later).await;
+    assert_eq!((done.gone, done.stay), (1, 0));
     assert!(matches!(inbox.event(old).await, Err(InboxError::UnknownEvent(_))));
     assert!(inbox.delete_for_good(new).await.unwrap());
     assert_eq!(trash(inbox).await, []);
@@ -67,10 +86,40 @@ async fn what_is_being_sent_is_deleted_for_good_only_afterwards() {
     inbox.set_deleted(id, Some(now)).await.unwrap();
     assert!(!inbox.delete_for_good(id).await.unwrap());
     let later = Timestamp::from_micros(now.as_micros() + 1);
-    assert_eq!(inbox.empty_trash(later).await.unwrap().stay, 1);
+    assert_eq!(emptied(inbox, later).await.stay, 1);
     story.fails(&claimed, std::time::Duration::from_secs(1)).await;
-    assert_eq!(inbox.empty_trash(later).await.unwrap().gone, 1);
+    assert_eq!(emptied(inbox, later).await.gone, 1);
     assert_eq!(inbox.stats().await.unwrap().deliveries, []);
+}
+
+#[tokio::test]
+async fn emptying_that_goes_on_looks_again_at_what_stayed() {
+    let story = Story::begin(OrderMode::Sequential).await;
+    let (inbox, now) = (&story.inbox, story.clock.now());
+    let [sent, other] = [story.arrives(None).await, story.arrives(None).await];
+    let claimed = story.claimed().await.unwrap();
+    assert_eq!(claimed.delivery.event, sent);
+    for id in [sent, other] {
+        inbox.set_deleted(id, Some(now)).await.unwrap();
+    }
+    inbox.add_job(NewJob { kind: "empty", asked: json!({}) }).await.unwrap();
+    let job = inbox.begin_job().await.unwrap().unwrap();
+    let end = Timestamp::from_micros(i64::MAX);
+    let begun = Emptier::new(inbox.clone(), job.id, end).step().await.unwrap();
+    assert_eq!(begun, Emptied { gone: 1, stay: 1, more: true });
+    let failures = inbox.job_failures(job.id, 0, 10).await.unwrap();
+    assert_eq!((failures.len(), failures[0].event, failures[0].seq), (1, sent, Some(1)));
+
+    inbox.stop_jobs().await.unwrap();
+    let refused = Emptier::new(inbox.clone(), job.id, end).step().await;
+    assert!(matches!(refused, Err(InboxError::JobEnded)), "{refused:?}");
+    story.fails(&claimed, std::time::Duration::from_secs(1)).await;
+    inbox.resume_job(job.id).await.unwrap();
+    inbox.begin_job().await.unwrap().unwrap();
+    assert_eq!(Emptier::new(inbox.clone(), job.id, end).step().await.unwrap().gone, 1);
+    let job = inbox.job(job.id).await.unwrap();
+    assert_eq!((job.done, job.failed, job.result.events), (2, 0, 2));
+    assert!(inbox.job_failures(job.id, 0, 10).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -80,26 +129,6 @@ async fn whoever_stood_behind_a_purged_event_gets_its_turn() {
     let seq = story.inbox.event(first).await.unwrap().seq;
     assert_eq!(story.inbox.write(move |batch| Ok(purge(batch, &[seq])?.gone)).await.unwrap(), 1);
     assert_eq!(story.claimed().await.unwrap().delivery.event, second);
-}
-
-#[tokio::test]
-async fn a_source_or_a_time_is_cleared_page_by_page_and_pins_stay() {
-    let story = Story::begin(OrderMode::Sequential).await;
-    let (inbox, now) = (&story.inbox, story.clock.now());
-    let mut ids = Vec::new();
-    for _ in 0..450 {
-        ids.push(story.arrives(None).await);
-    }
-    inbox.mark(ids[7], Marks { pinned: Some(true), ..Marks::default() }).await.unwrap();
-    let other = inbox.add_source("two".parse().unwrap(), crate::SourceSettings::default(), false, now).await;
-    let kept = inbox.store(samples::event(other.unwrap().row, now)).await.unwrap().id;
-    assert_eq!(inbox.clear(None, Some(now), now).await.unwrap().events, 0, "nothing came before");
-    let cleared = inbox.clear(Some("one".parse().unwrap()), None, now).await.unwrap();
-    assert_eq!((cleared.events, cleared.ended, cleared.targets), (449, 449, vec![story.target]));
-    for stays in [ids[7], kept] {
-        assert_eq!(inbox.event(stays).await.unwrap().deleted_at, None);
-    }
-    assert_eq!(inbox.deliveries(ids[9]).await.unwrap()[0].state, DeliveryState::Skipped);
 }
 
 /// Stores an event with a text in each place that a sender chooses.
@@ -158,7 +187,7 @@ async fn what_is_deleted_for_good_leaves_the_file_and_the_log() {
     assert!(!is_anywhere(&story, TEXT).is_empty(), "this test would notice");
     assert!(inbox.cut_log().await.unwrap());
     let size = fs::metadata(inbox.path()).unwrap().len();
-    let gone = inbox.empty_trash(Timestamp::from_micros(now.as_micros() + 1)).await.unwrap().gone;
+    let gone = emptied(inbox, Timestamp::from_micros(now.as_micros() + 1)).await.gone;
     assert_eq!(gone, 120);
     assert!(inbox.give_back().await.unwrap());
     assert_eq!(is_anywhere(&story, TEXT), Vec::<String>::new());

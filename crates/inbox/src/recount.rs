@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use crate::{
     Filter, Inbox, Stats, View, deliveries, filter::candidates_sql, glance, random_story::Story, schema,
-    stats, trash,
+    stats,
 };
 
 /// Returns what [`Inbox::stats`] should return, by counting every row.
@@ -179,7 +179,7 @@ fn numbers_views_and_lists_of_a_source_read_only_their_own_index() {
         ("newest", stats::NEWEST),
         ("to be judged anew", crate::rejudge::AFTER),
         ("replaced in the bin", crate::bin::REPLACED),
-        ("trash to be emptied", trash::BINNED),
+        ("trash to be emptied", crate::emptier::BINNED),
         ("queue", deliveries::QUEUE),
         ("copies", glance::COPIES),
         ("count copies", glance::COUNT),

@@ -10,7 +10,7 @@ use hookmitt_sqlite::PrepareError;
 use crate::InboxError;
 
 /// The migrations in order. The schema number is the count of migrations that have run.
-const MIGRATIONS: [&str; 24] = [
+const MIGRATIONS: [&str; 25] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
     include_str!("../../../migrations/0003_handshake_answer.sql"),
@@ -35,6 +35,7 @@ const MIGRATIONS: [&str; 24] = [
     include_str!("../../../migrations/0022_blocks.sql"),
     include_str!("../../../migrations/0023_hours.sql"),
     include_str!("../../../migrations/0024_refusal_status.sql"),
+    include_str!("../../../migrations/0025_deleted_by_job.sql"),
 ];
 
 /// The number of the schema that this build knows, which an open inbox has.
@@ -126,6 +127,31 @@ mod tests {
         let known = MIGRATIONS.len();
         let words = format!("has schema 99; this hookmitt knows up to {known}");
         assert!(error.to_string().contains(&words), "{error}");
+    }
+
+    #[test]
+    fn jobs_of_an_earlier_schema_can_be_undone_still() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, lock) = (folder.path().join("inbox.db"), folder.path().join("setup.lock"));
+        hookmitt_sqlite::prepare(&path, &lock, earlier(24)).unwrap();
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch(
+            "INSERT INTO job (id, kind, asked, asked_by, top, created_at) VALUES (1, 'delete', '{}', 'cli', 3, 500),
+                (2, 'restore', '{}', 'cli', 3, 600);
+            INSERT INTO event (seq, id, source, received_at, via, verdict, flags, method, path, version, size, sha256,
+                headers, body, deleted_at)
+            SELECT value, randomblob(16), 1, 0, 0, 0, 0, 'POST', '', 11, 0, zeroblob(32), x'', x'', value * 100
+            FROM json_each('[5, 6, 7]');
+            INSERT INTO binned (event, at) VALUES (5, 1), (6, 1), (7, 1)",
+        )
+        .unwrap();
+        drop(db);
+        prepare(folder.path()).unwrap();
+        let db = Connection::open(&path).unwrap();
+        let mut select = db.prepare("SELECT job FROM binned ORDER BY event").unwrap();
+        let jobs: Vec<Option<i64>> =
+            select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(jobs, [Some(1), None, None]);
     }
 
     #[test]

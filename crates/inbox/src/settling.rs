@@ -53,6 +53,7 @@ const BLOCKS: &str = "
 /// the bin was moved there now, so that it goes at some time, and none too early.
 const MARKS: &str = "
     DELETE FROM binned WHERE event NOT IN (SELECT seq FROM event WHERE deleted_at IS NOT NULL);
+    UPDATE binned SET job = NULL WHERE job NOT IN (SELECT id FROM job);
     UPDATE delivery SET binned = 1 - binned WHERE event IN
         (SELECT seq FROM event WHERE (deleted_at IS NOT NULL) <> delivery.binned);
     UPDATE tag SET binned = 1 - binned WHERE event IN
@@ -60,7 +61,7 @@ const MARKS: &str = "
     UPDATE event SET flags = (flags & ~32) | iif(flags & 32, 0, 32)
         WHERE ((flags & 32) <> 0) <> EXISTS (SELECT 1 FROM tag WHERE tag.event = event.seq);";
 const BINNED: &str =
-    "INSERT OR IGNORE INTO binned SELECT seq, ?1, NULL FROM event WHERE deleted_at IS NOT NULL";
+    "INSERT OR IGNORE INTO binned (event, at) SELECT seq, ?1 FROM event WHERE deleted_at IS NOT NULL";
 /// The running totals.
 const TALLY: &str = "
     DELETE FROM tally;

@@ -45,7 +45,7 @@ pub(crate) fn store(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, Inb
 /// Stores an event that is known not to have arrived before.
 pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, InboxError> {
     let left = match new.moved_from {
-        Some(before) => set_deleted(batch, before, Some(batch.now.wall))?
+        Some(before) => set_deleted(batch, before, Some(Timestamp::from_micros(batch.now.wall)), None)?
             .ok_or_else(|| InboxError::UnknownEvent(before.to_string()))?,
         None => Vec::new(),
     };

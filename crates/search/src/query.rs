@@ -150,6 +150,11 @@ impl Query {
         self.terms.push(Term { negated: false, any: vec![test], place: 0..0 });
     }
 
+    /// Adds a term that was not typed, and holds if the test doesn't.
+    pub fn and_not(&mut self, test: Test) {
+        self.terms.push(Term { negated: true, any: vec![test], place: 0..0 });
+    }
+
     /// Whether events in the bin are found too.
     pub fn wants_deleted(&self) -> bool {
         self.terms.iter().any(|term| !term.negated && term.any.contains(&Test::Is(Mark::Deleted)))

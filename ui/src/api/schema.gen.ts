@@ -30,7 +30,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Moves the events of a source, or those received before a time, to the trash. Pinned events stay. */
+        /**
+         * Moves the events of a source, or those received before a time, to the trash, as a job. Pinned events stay, and so does
+         *     what comes later than the request.
+         */
         post: operations["clear_events"];
         delete?: never;
         options?: never;
@@ -1010,7 +1013,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deletes for good what is in the trash. */
+        /** Deletes for good what is in the trash, as a job. What is being sent right now stays, and is among what failed. */
         post: operations["empty_trash"];
         delete?: never;
         options?: never;
@@ -1027,7 +1030,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restores events, and makes the deliveries wait again that their deletion ended. */
+        /**
+         * Restores events, and makes the deliveries wait again that their deletion ended. Up to ten are restored at once; more
+         *     become a job.
+         */
         post: operations["restore_from_trash"];
         delete?: never;
         options?: never;
@@ -1328,6 +1334,11 @@ export interface components {
         /** @description What a job was asked for. */
         AskedJson: {
             /**
+             * Format: date-time
+             * @description Only what was deleted before this time is deleted for good; null: everything in the trash, or any other job.
+             */
+            before: string | null;
+            /**
              * Format: int64
              * @description The job that is undone: what it deleted is meant.
              */
@@ -1338,6 +1349,13 @@ export interface components {
             file: string | null;
             /** @description The search whose events are meant; null if they are meant otherwise. */
             q: string | null;
+            /** @description The source whose events are deleted; null if they are meant otherwise. */
+            source: string | null;
+            /**
+             * Format: date-time
+             * @description Only events received before this time are deleted; null if they are meant otherwise.
+             */
+            until: string | null;
         };
         /** @description One HTTP attempt of a delivery. */
         AttemptJson: {
@@ -1498,19 +1516,6 @@ export interface components {
             source?: string | null;
             /** @description Only events received before this time, RFC 3339. */
             until?: string | null;
-        };
-        /** @description What was moved to the trash. */
-        ClearedJson: {
-            /**
-             * Format: int64
-             * @description The number of events.
-             */
-            deleted: number;
-            /**
-             * Format: int64
-             * @description How many of their deliveries waited. They were ended as skipped.
-             */
-            ended: number;
         };
         /** @description The one-time code from the fragment of the opened URL. */
         Code: {
@@ -2674,7 +2679,7 @@ export interface components {
                  * @description The job's number.
                  */
                 id: number;
-                /** @description What it does: `delete`, `restore`, `retry`, `prune` or `backup`. */
+                /** @description What it does: `delete`, `restore`, `retry`, `prune`, `empty` or `backup`. */
                 kind: string;
                 /** @description What it has changed so far. */
                 result: components["schemas"]["JobResult"];
@@ -3002,7 +3007,7 @@ export interface components {
              * @description The job's number.
              */
             id: number;
-            /** @description What it does: `delete`, `restore`, `retry`, `prune` or `backup`. */
+            /** @description What it does: `delete`, `restore`, `retry`, `prune`, `empty` or `backup`. */
             kind: string;
             /** @description What it has changed so far. */
             result: components["schemas"]["JobResult"];
@@ -4311,15 +4316,31 @@ export interface operations {
             };
         };
         responses: {
-            200: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClearedJson"];
+                    "application/json": components["schemas"]["Begun"];
                 };
             };
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6672,15 +6693,23 @@ export interface operations {
             };
         };
         responses: {
-            200: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Gone"];
+                    "application/json": components["schemas"]["Begun"];
                 };
             };
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6709,6 +6738,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Restored"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
                 };
             };
             400: {

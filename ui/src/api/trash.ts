@@ -30,10 +30,10 @@ export function deleteForGood(id: string): Promise<Gone> {
   return ask(api.DELETE('/api/trash/{id}', { params: { path: { id } } }));
 }
 
-/** Deletes for good what is in the trash by now. */
-export function emptyTrash(): Promise<Gone> {
+/** Begins to delete for good what is in the trash by now. */
+export async function emptyTrash(): Promise<void> {
   const before = new Date().toISOString();
-  return ask(api.POST('/api/trash/empty', { body: { before } }));
+  await ask(api.POST('/api/trash/empty', { body: { before } }));
 }
 
 /** Begins to move the events that a search finds to the trash. */

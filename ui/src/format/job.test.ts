@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 
 import type { Job } from '../api/shapes';
 import { jobAbout, jobNote, jobProgress, jobResult, jobShare } from './job';
+import { dateTime } from './time';
+
+const NOTHING = { q: null, events: null, file: null, source: null, until: null, before: null };
 
 const job = (change: Partial<Job> = {}): Job => ({
   id: 7,
   kind: 'delete',
-  asked: { q: 'type:push', events: null, file: null },
+  asked: { ...NOTHING, q: 'type:push' },
   asked_by: 'page',
   state: 'running',
   done: 412,
@@ -30,7 +33,13 @@ describe('a job in words', () => {
 
   it('says which events it is about', () => {
     expect(jobAbout(job())).toBe('type:push');
-    expect(jobAbout(job({ asked: { q: null, events: 12, file: null } }))).toBe('12 events');
+    expect(jobAbout(job({ asked: { ...NOTHING, events: 12 } }))).toBe('12 events');
+    expect(jobAbout(job({ asked: { ...NOTHING, source: 'demo' } }))).toBe('demo');
+    const until = '2026-11-20T08:00:00Z';
+    expect(jobAbout(job({ asked: { ...NOTHING, source: 'demo', until } }))).toBe(
+      `demo, before ${dateTime(until)}`,
+    );
+    expect(jobAbout(job({ kind: 'empty', asked: NOTHING }))).toBe('');
   });
 
   it('says what it has changed', () => {

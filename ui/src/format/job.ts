@@ -1,5 +1,6 @@
 import type { Job } from '../api/shapes';
 import { count, counted } from './count';
+import { dateTime } from './time';
 
 interface Words {
   /** While it runs. */
@@ -15,6 +16,7 @@ const KINDS: Record<string, Words> = {
   restore: { doing: 'Restore', done: 'restored', deliveries: 'wait again' },
   backup: { doing: 'Backup', done: 'backed up', deliveries: 'backed up' },
   prune: { doing: 'Prune', done: 'deleted for good', deliveries: 'deleted' },
+  empty: { doing: 'Empty the trash', done: 'deleted for good', deliveries: 'deleted' },
   retry: { doing: 'Retry', done: 'retried', deliveries: 'wait again' },
 };
 
@@ -35,11 +37,17 @@ export const canUndo = (job: Job): boolean =>
 /** Names what a job does: `Delete`. */
 export const jobName = (job: Job): string => wordsOf(job).doing;
 
-/** Names which events a job is about: its search, or how many were named; empty if it is about none in particular. */
+/**
+ * Names which events a job is about: its search, its source or time, or how many were named; empty if it is about none
+ * in particular.
+ */
 export function jobAbout({ asked }: Job): string {
   if (asked.deleted_by != null) return `what job ${asked.deleted_by} deleted`;
-  if (asked.q == null && asked.events == null) return '';
-  return asked.q ?? counted(asked.events ?? 0, 'event');
+  if (asked.q != null) return asked.q;
+  if (asked.events != null) return counted(asked.events, 'event');
+  return [asked.source ?? '', asked.until == null ? '' : `before ${dateTime(asked.until)}`]
+    .filter(Boolean)
+    .join(', ');
 }
 
 /** Says how far a job is: `412 of 10,000`. */

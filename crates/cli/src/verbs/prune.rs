@@ -4,7 +4,7 @@ use hookmitt_event::{Plain, Timestamp, counted};
 use http::Method;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     client::{Address, Client},
@@ -48,9 +48,8 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         print(&client.get(&address).await?, screen)?;
         return Ok(Exit::Success);
     }
-    let answer: Value = client.send(Method::POST, &address, &json!({})).await?;
-    let begun: Begun = serde_json::from_value(answer).map_err(|error| CliError::Answer(error.to_string()))?;
-    job::follow(begun.job, client, screen).await
+    let Begun { job } = client.send(Method::POST, &address, &json!({})).await?;
+    job::follow(job, client, screen).await
 }
 
 fn print(prunable: &Prunable, screen: &Screen) -> Result<(), CliError> {

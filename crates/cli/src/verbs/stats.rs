@@ -147,8 +147,8 @@ fn lines(stats: &Stats, by: &str, zone: &TimeZone) -> Vec<String> {
         "duplicates",
         format!(
             "{}, {} of them not sent",
-            number(history.all.duplicates),
-            number(history.duplicates_skipped)
+            shown::grouped(history.all.duplicates),
+            shown::grouped(history.duplicates_skipped)
         ),
     ));
     lines.push(wide("bodies", shown::size(history.all.bytes)));
@@ -157,7 +157,8 @@ fn lines(stats: &Stats, by: &str, zone: &TimeZone) -> Vec<String> {
     lines.push(wide("delivery", latency(&history.delivery)));
     lines.push(wide("disk", taken(disk)));
     if let Some(Retention { events, bytes }) = retention {
-        let said = format!("takes about {} events within a day, {}", number(*events), shown::size(*bytes));
+        let said =
+            format!("takes about {} events within a day, {}", shown::grouped(*events), shown::size(*bytes));
         lines.push(wide("retention", said));
     }
     lines.extend(behind(upkeep, history.uncounted).map(|said| Styled(FAINT, said).to_string()));
@@ -176,7 +177,9 @@ fn groups(history: &History, by: &str, zone: &TimeZone) -> Vec<String> {
     };
     let row = |name: &str, group: &Group| {
         let statuses = statuses(&group.statuses);
-        format!("{}  {:>12}  {statuses}", shown::fitted(name, 24), number(group.events)).trim_end().to_owned()
+        format!("{}  {:>12}  {statuses}", shown::fitted(name, 24), shown::grouped(group.events))
+            .trim_end()
+            .to_owned()
     };
     let head = format!("{}  {:>12}  STATUS", shown::fitted(&by.to_uppercase(), 24), "EVENTS");
     let rows = history.groups.iter().map(|group| row(&name(&group.name), &group.all));
@@ -189,7 +192,7 @@ fn groups(history: &History, by: &str, zone: &TimeZone) -> Vec<String> {
 fn statuses(counts: &BTreeMap<String, u64>) -> String {
     let told = EventStatus::ALL.iter().rev().filter_map(|(status, name)| {
         let count = counts.get(*name)?;
-        Some(format!("{} {}", shown::status(*status), number(*count)))
+        Some(format!("{} {}", shown::status(*status), shown::grouped(*count)))
     });
     told.collect::<Vec<_>>().join("  ")
 }
@@ -197,10 +200,10 @@ fn statuses(counts: &BTreeMap<String, u64>) -> String {
 fn waiting(lag: &Lag) -> String {
     let Some(Waiting { seq, seconds }) = lag.oldest else { return "nothing".to_owned() };
     let since = shown::span(Duration::from_secs(seconds));
-    let said = format!("{} deliveries, the oldest #{seq} for {since}", number(lag.deliveries));
+    let said = format!("{} deliveries, the oldest #{seq} for {since}", shown::grouped(lag.deliveries));
     match lag.over_30_minutes {
         0 => said,
-        long => format!("{said}; {}", Styled(ODD, format!("{} for more than 30 min", number(long)))),
+        long => format!("{said}; {}", Styled(ODD, format!("{} for more than 30 min", shown::grouped(long)))),
     }
 }
 
@@ -212,7 +215,7 @@ fn latency(times: &Latency) -> String {
         if ms < 10.0 { format!("{ms:.1} ms") } else { shown::span(Duration::from_secs_f64(ms / 1_000.0)) }
     };
     let (p50, p95, p99) = (ms(times.p50_ms), ms(times.p95_ms), ms(times.p99_ms));
-    format!("p50 {p50}, p95 {p95}, p99 {p99}, of {}", number(times.count))
+    format!("p50 {p50}, p95 {p95}, p99 {p99}, of {}", shown::grouped(times.count))
 }
 
 fn taken(disk: &Disk) -> String {
@@ -230,9 +233,12 @@ fn taken(disk: &Disk) -> String {
 fn behind(upkeep: &Upkeep, uncounted: u64) -> impl Iterator<Item = String> {
     let Upkeep { indexed, last, uncompressed } = upkeep;
     let done = indexed.unwrap_or(0);
-    let indexing = (done < *last).then(|| format!("indexing: {} of {}", number(done), number(*last)));
-    let compressing = (*uncompressed > 0).then(|| format!("compressing: {} to go", number(*uncompressed)));
-    let counting = (uncounted > 0).then(|| format!("counting earlier events: {} to go", number(uncounted)));
+    let indexing =
+        (done < *last).then(|| format!("indexing: {} of {}", shown::grouped(done), shown::grouped(*last)));
+    let compressing =
+        (*uncompressed > 0).then(|| format!("compressing: {} to go", shown::grouped(*uncompressed)));
+    let counting =
+        (uncounted > 0).then(|| format!("counting earlier events: {} to go", shown::grouped(uncounted)));
     [indexing, compressing, counting].into_iter().flatten()
 }
 
@@ -243,19 +249,6 @@ fn failed(failure: &Failure, zone: &TimeZone) -> String {
     let tries = if *attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
     let status = Styled(BAD, Plain(status));
     format!("{}  #{seq}  {}  {}  {status}, {tries}: {error}", Styled(FAINT, at), Plain(source), Plain(target))
-}
-
-/// Writes a number with separators: `1,234,567`.
-fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

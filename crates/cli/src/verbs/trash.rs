@@ -1,6 +1,6 @@
 //! `hookmitt trash`: lists what was deleted, restores it, and deletes it for good.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 
 use hookmitt_api::EventJson;
 use hookmitt_event::{Timestamp, counted};
@@ -9,10 +9,12 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::{
+    agreed::agreed,
     client::{Address, Client, Items},
     event_ref::EventRef,
     event_words::subject,
     failure::{CliError, Exit},
+    job::{self, Begun},
     moment::Since,
     shown,
     terminal::{FAINT, STRONG, Screen, Styled},
@@ -102,6 +104,9 @@ async fn restore(events: &Events, client: &Client, screen: &Screen) -> Result<Ex
     let ids: Vec<_> = events.ids.iter().map(ToString::to_string).collect();
     let address = Address::new(["trash", "restore"]);
     let done: Value = client.send(Method::POST, &address, &json!({ "ids": ids })).await?;
+    if done["job"].is_object() {
+        return job::follow(job::begun(done)?, client, screen).await;
+    }
     if screen.json {
         screen.print_json(&done)?;
     } else {
@@ -124,18 +129,17 @@ async fn delete(events: &Events, client: &Client, screen: &Screen) -> Result<Exi
 }
 
 async fn empty(args: &Empty, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
-    if !args.yes && !agreed(screen)? {
+    if !args.yes && !is_agreed(screen).await? {
         return Ok(Exit::No);
     }
     let before = args.before.map(|before| before.moment(Timestamp::now()).to_string());
     let address = Address::new(["trash", "empty"]);
-    let done: Value = client.send(Method::POST, &address, &json!({ "before": before })).await?;
-    tell(&done, screen)?;
-    Ok(Exit::Success)
+    let Begun { job } = client.send(Method::POST, &address, &json!({ "before": before })).await?;
+    job::follow(job, client, screen).await
 }
 
 /// Asks on a terminal whether to go on. Elsewhere nobody can answer, so `--yes` is needed.
-fn agreed(screen: &Screen) -> Result<bool, CliError> {
+async fn is_agreed(screen: &Screen) -> Result<bool, CliError> {
     if !io::stdin().is_terminal() {
         return Err(CliError::bad_input_with(
             "not-agreed",
@@ -143,11 +147,7 @@ fn agreed(screen: &Screen) -> Result<bool, CliError> {
             "say --yes to empty it",
         ));
     }
-    screen.note("delete everything in the trash for good? This can't be undone [y/N]");
-    let mut line = String::new();
-    let wrong = |source| CliError::System { doing: "can't read standard input", source };
-    io::stdin().lock().read_line(&mut line).map_err(wrong)?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+    agreed("delete everything in the trash for good? This can't be undone", screen).await
 }
 
 fn tell(done: &Value, screen: &Screen) -> Result<(), CliError> {

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use hookmitt_event::{EventId, Timestamp};
+use hookmitt_event::{EventId, Slug, Timestamp};
 use hookmitt_inbox::Filter;
-use hookmitt_search::Query;
+use hookmitt_search::{Mark, Query, Test};
 use serde::{Deserialize, Serialize};
 
 use crate::EngineError;
@@ -18,13 +18,19 @@ pub enum Which {
     /// Those that a search finds.
     #[serde(rename = "q")]
     Search(String),
+    /// Those of a source, or those received before a moment, but for those that are pinned.
+    #[serde(rename = "clear")]
+    Clear {
+        /// The source.
+        source: Option<Slug>,
+        /// The first moment that is too late.
+        until: Option<Timestamp>,
+    },
     /// Those that a job put into the bin and that are still there.
     #[serde(rename = "deleted_by")]
     DeletedBy {
         /// The job's number.
         job: i64,
-        /// When the job was asked for.
-        at: Timestamp,
     },
 }
 
@@ -37,7 +43,10 @@ impl Which {
             }
             Self::Search(typed) => found_by(typed, now).map(drop),
             Self::Events(ids) if ids.is_empty() => Err(EngineError::BadInput("no event is named".to_owned())),
-            Self::Events(_) | Self::DeletedBy { .. } => Ok(()),
+            Self::Clear { source: None, until: None } => {
+                Err(EngineError::BadInput("name a source, a time, or both".to_owned()))
+            }
+            Self::Clear { .. } | Self::Events(_) | Self::DeletedBy { .. } => Ok(()),
         }
     }
 }
@@ -49,6 +58,23 @@ pub struct BackupAsked {
     pub file: PathBuf,
     /// The secrets that there are, each as the name of its source and its label.
     pub secrets: Vec<(String, String)>,
+}
+
+/// Which part of the bin is emptied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmptyAsked {
+    /// Only what was deleted before this moment; everything if it is `None`.
+    pub before: Option<Timestamp>,
+}
+
+/// Returns the filter for the events of a source, or those received before a moment, that aren't pinned.
+pub(super) fn cleared(source: Option<&Slug>, until: Option<Timestamp>) -> Filter {
+    let mut query = Query::default();
+    query.and_not(Test::Is(Mark::Pinned));
+    if until.is_some() {
+        query.and(Test::Received { from: None, to: until });
+    }
+    Filter { source: source.map(|slug| slug.as_str().to_owned()), query, ..Filter::default() }
 }
 
 /// Returns the filter for a search as it was typed. Times in it, such as `2h`, are as of `now`.

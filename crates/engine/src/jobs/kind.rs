@@ -4,8 +4,8 @@ use hookmitt_inbox::InboxError;
 use serde::de::DeserializeOwned;
 
 use super::{
-    asked::{BackupAsked, Which},
-    backup, delete, prune, restore, retry,
+    asked::{BackupAsked, EmptyAsked, Which},
+    backup, delete, empty, prune, restore, retry,
     run::Run,
 };
 use crate::EngineError;
@@ -23,15 +23,18 @@ pub enum JobKind {
     Prune,
     /// Makes a backup of the inbox.
     Backup,
+    /// Deletes for good what is in the bin.
+    Empty,
 }
 
 impl JobKind {
-    const ALL: [(Self, &'static str); 5] = [
+    const ALL: [(Self, &'static str); 6] = [
         (Self::Delete, "delete"),
         (Self::Restore, "restore"),
         (Self::Retry, "retry"),
         (Self::Prune, "prune"),
         (Self::Backup, "backup"),
+        (Self::Empty, "empty"),
     ];
 
     /// Returns the name with which it is stored and shown.
@@ -48,6 +51,7 @@ impl JobKind {
             Self::Restore => restore::go(run, &asked::<Which>(run)?).await,
             Self::Retry => retry::go(run, &asked::<Which>(run)?).await,
             Self::Prune => prune::go(run).await,
+            Self::Empty => empty::go(run, asked::<EmptyAsked>(run)?).await,
             Self::Backup => backup::go(run, asked::<BackupAsked>(run)?).await,
         }
     }

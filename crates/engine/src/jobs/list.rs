@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::sync::{Notify, watch};
 
 use super::{
-    asked::{BackupAsked, Which},
+    asked::{BackupAsked, EmptyAsked, Which},
     kind::JobKind,
     parts::Parts,
     runner,
@@ -53,18 +53,25 @@ impl Jobs {
         self.add(JobKind::Backup, asked).await
     }
 
-    async fn add(&self, kind: JobKind, asked: &impl Serialize) -> Result<Job, EngineError> {
-        let asked = serde_json::to_value(asked).map_err(|error| EngineError::BadInput(error.to_string()))?;
-        let new = NewJob { kind: kind.as_str(), asked };
-        Ok(self.told(self.parts.base.inbox.add_job(new).await?))
+    /// Asks for the bin to be emptied, as a job.
+    ///
+    /// # Errors
+    /// Fails with [`InboxError::TooManyJobs`] if 100 jobs wait.
+    pub async fn empty_trash(&self, asked: EmptyAsked) -> Result<Job, EngineError> {
+        self.add(JobKind::Empty, &asked).await
     }
 
     /// Asks for what has been kept for long enough to be deleted now, as a job.
     ///
     /// # Errors
     /// Fails with [`InboxError::TooManyJobs`] if 100 jobs wait.
-    pub async fn prune(&self) -> Result<Job, InboxError> {
-        let new = NewJob { kind: JobKind::Prune.as_str(), asked: serde_json::json!({}) };
+    pub async fn prune(&self) -> Result<Job, EngineError> {
+        self.add(JobKind::Prune, &serde_json::json!({})).await
+    }
+
+    async fn add(&self, kind: JobKind, asked: &impl Serialize) -> Result<Job, EngineError> {
+        let asked = serde_json::to_value(asked).map_err(|error| EngineError::BadInput(error.to_string()))?;
+        let new = NewJob { kind: kind.as_str(), asked };
         Ok(self.told(self.parts.base.inbox.add_job(new).await?))
     }
 
@@ -80,7 +87,7 @@ impl Jobs {
         if done.state.is_open() {
             return Err(EngineError::BadInput(format!("job {id} still runs: cancel it first")));
         }
-        self.ask(JobKind::Restore, &Which::DeletedBy { job: id, at: done.created_at }).await
+        self.ask(JobKind::Restore, &Which::DeletedBy { job: id }).await
     }
 
     /// Returns a job.

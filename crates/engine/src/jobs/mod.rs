@@ -7,6 +7,8 @@
 mod asked;
 mod backup;
 mod delete;
+mod empty;
+mod gone;
 mod kind;
 mod list;
 mod parts;
@@ -19,6 +21,6 @@ mod runner;
 mod tests;
 mod walk;
 
-pub use asked::{BackupAsked, Which};
+pub use asked::{BackupAsked, EmptyAsked, Which};
 pub use kind::JobKind;
 pub use list::Jobs;

@@ -2,8 +2,8 @@
 
 use hookmitt_inbox::Pruner;
 
-use super::run::Run;
-use crate::{Change, EngineError};
+use super::{gone::Gone, run::Run};
+use crate::EngineError;
 
 pub(super) async fn go(run: &mut Run) -> Result<(), EngineError> {
     let inbox = run.parts.base.inbox.clone();
@@ -13,17 +13,15 @@ pub(super) async fn go(run: &mut Run) -> Result<(), EngineError> {
             run.set_total(would.items.iter().map(|some| some.events).sum()).await?;
         }
     }
-    let (mut pruner, mut gone) = (Pruner::new(inbox, Some(run.job.id)), 0);
+    let (mut pruner, mut gone) = (Pruner::new(inbox, Some(run.job.id)), Gone::of(run));
     loop {
         run.goes_on()?;
         let pruned = pruner.step().await?;
-        gone += pruned.gone;
+        gone.add(pruned.gone);
         run.tell();
         if !pruned.more {
             break;
         }
     }
-    run.parts.base.announce(Change::Many(gone));
-    run.parts.trash.tidy_up();
-    Ok(())
+    gone.leaves_nothing(run).await
 }

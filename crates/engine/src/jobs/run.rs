@@ -66,9 +66,7 @@ impl Run {
         result: JobResult,
         must: bool,
     ) -> Result<(), EngineError> {
-        if self.stop.is_cancelled() {
-            return Err(EngineError::Stopping);
-        }
+        self.goes_on()?;
         if must || self.told.elapsed() >= EVERY {
             self.told = Instant::now();
             self.parts.base.inbox.note_job(self.job.id, done, total, result).await?;

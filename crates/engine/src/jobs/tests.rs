@@ -1,15 +1,15 @@
 //! Jobs as a process runs them: begun, queued, cancelled, cut off, resumed.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use futures_util::future;
 use hookmitt_clock::HandClock;
 use hookmitt_event::{Actor, Deed, EventId, JobState, Timestamp};
-use hookmitt_inbox::{AuditFilter, InboxError, Job, acting};
+use hookmitt_inbox::{AuditFilter, InboxError, Job, Subject, acting};
 
-use super::{JobKind, Which};
+use super::{EmptyAsked, JobKind, Which};
 use crate::{
-    Change, Engine, EngineError,
+    Change, Engine, EngineError, MarkChange,
     begun::{engine, engine_by, post, source},
     settings::ConfiguredSource,
 };
@@ -87,6 +87,100 @@ async fn undoing_a_job_restores_what_it_deleted_and_nothing_else() {
     assert_eq!(deleted(&engine, &ids).await, 1, "what was deleted before stays deleted");
     let refused = engine.jobs.undo(back.id).await;
     assert!(matches!(refused, Err(EngineError::BadInput(_))), "{refused:?}");
+    engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undoing_a_job_leaves_what_was_deleted_by_another_at_the_same_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = HandClock::at(Timestamp::from_seconds(1_800_000_000)); // it stands still
+    let engine = engine_by(folder.path(), Arc::new(clock)).await;
+    let ids = captured(&engine, 25).await;
+    engine.deliver_if_alone().await.unwrap();
+    let (few, many) = (Which::Events(ids[..5].to_vec()), Which::Events(ids[5..20].to_vec()));
+    let few = engine.jobs.ask(JobKind::Delete, &few).await.unwrap();
+    let many = engine.jobs.ask(JobKind::Delete, &many).await.unwrap();
+    assert_eq!(few.created_at, many.created_at);
+    engine.trash.set_deleted(ids[20], true).await.unwrap();
+    until(&engine, few.id, JobState::Done).await;
+    until(&engine, many.id, JobState::Done).await;
+    let back = engine.jobs.undo(few.id).await.unwrap();
+    let done = until(&engine, back.id, JobState::Done).await;
+    assert_eq!((done.total, done.result.events), (Some(5), 5));
+    assert_eq!((deleted(&engine, &ids[..5]).await, deleted(&engine, &ids[5..]).await), (0, 16));
+    engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_is_cleared_but_for_its_pins_and_that_is_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let ids = captured(&engine, 450).await;
+    let other = source(&engine, "other").await;
+    let kept = capture(&engine, &other).await;
+    engine.deliver_if_alone().await.unwrap();
+    let pin = MarkChange { pinned: Some(true), ..MarkChange::default() };
+    engine.marking.change(ids[7], pin).await.unwrap();
+    let nothing = Which::Clear { source: None, until: Some(Timestamp::from_seconds(1)) };
+    let none = engine.jobs.ask(JobKind::Delete, &nothing).await.unwrap();
+    assert_eq!(until(&engine, none.id, JobState::Done).await.total, Some(0), "nothing came before");
+    let shop = Which::Clear { source: Some("shop".parse().unwrap()), until: None };
+    let job = acting(Actor::Window, engine.jobs.ask(JobKind::Delete, &shop)).await.unwrap();
+    let done = until(&engine, job.id, JobState::Done).await;
+    assert_eq!((done.total, done.result.events), (Some(449), 449));
+    assert_eq!((deleted(&engine, &[kept, ids[7]]).await, deleted(&engine, &ids).await), (0, 449));
+    let trail = engine.inbox().audit(AuditFilter::default(), None, 10).await.unwrap().items;
+    let cleared = Subject::source("shop").with("job", job.id).with("events", 449);
+    assert_eq!((trail[0].what, &trail[0].subject), (Deed::Deleted, &cleared));
+    let back = engine.jobs.undo(job.id).await.unwrap();
+    assert_eq!(until(&engine, back.id, JobState::Done).await.result.events, 449);
+    let refused = engine.jobs.ask(JobKind::Delete, &Which::Clear { source: None, until: None }).await;
+    assert!(matches!(refused, Err(EngineError::BadInput(_))), "{refused:?}");
+    engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_trash_is_emptied_as_a_job_that_is_announced_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let ids = captured(&engine, 450).await;
+    engine.deliver_if_alone().await.unwrap();
+    let job = engine.jobs.ask(JobKind::Delete, &search("order")).await.unwrap();
+    until(&engine, job.id, JobState::Done).await;
+    let mut changes = engine.watch();
+    let job = engine.jobs.empty_trash(EmptyAsked::default()).await.unwrap();
+    let done = until(&engine, job.id, JobState::Done).await;
+    assert_eq!(
+        (done.kind.as_str(), done.done, done.total, done.result.events),
+        ("empty", 450, Some(450), 450)
+    );
+    assert!(engine.inbox().these(ids).await.unwrap().is_empty());
+    let log = std::fs::metadata(folder.path().join("inbox.db-wal")).map_or(0, |log| log.len());
+    assert!(log < 64 * 1024, "what was deleted has left the log when the job is done: {log} bytes");
+    let mut gone = 0;
+    while let Ok(change) = changes.try_recv() {
+        gone += if let Change::Many(events) = change { events } else { 0 };
+    }
+    assert_eq!(gone, 450);
+    engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_job_deleted_before_it_was_cancelled_is_announced() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    captured(&engine, 3_000).await;
+    engine.deliver_if_alone().await.unwrap();
+    let job = engine.jobs.ask(JobKind::Delete, &search("order")).await.unwrap();
+    until(&engine, job.id, JobState::Done).await;
+    let mut changes = engine.watch();
+    let job = engine.jobs.empty_trash(EmptyAsked::default()).await.unwrap();
+    while engine.jobs.one(job.id).await.unwrap().done == 0 {
+        tokio::task::yield_now().await;
+    }
+    engine.jobs.cancel(job.id).await.unwrap();
+    let is_gone = async { while !matches!(changes.recv().await, Ok(Change::Many(1..))) {} };
+    tokio::time::timeout(Duration::from_secs(10), is_gone).await.unwrap();
     engine.stop().await;
 }
 

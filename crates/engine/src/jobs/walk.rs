@@ -10,7 +10,7 @@ use hookmitt_inbox::{Act, Filter, Stepped};
 use hookmitt_search::{Mark, Test};
 
 use super::{
-    asked::{Which, found_by},
+    asked::{Which, cleared, found_by},
     run::Run,
 };
 use crate::EngineError;
@@ -32,8 +32,8 @@ pub(super) struct Walk<'w> {
 enum Over<'w> {
     Named(&'w [EventId]),
     Found(Filter),
-    /// What went into the bin at this moment.
-    Binned(Timestamp),
+    /// What this job put into the bin.
+    BinnedBy(i64),
 }
 
 impl<'w> Walk<'w> {
@@ -42,7 +42,8 @@ impl<'w> Walk<'w> {
         let over = match which {
             Which::Events(ids) => Over::Named(ids),
             Which::Search(typed) => Over::Found(found_by(typed, asked)?),
-            Which::DeletedBy { at, .. } => Over::Binned(*at),
+            Which::Clear { source, until } => Over::Found(cleared(source.as_ref(), *until)),
+            Which::DeletedBy { job } => Over::BinnedBy(*job),
         };
         Ok(Self { over, ahead: Arc::default(), counted: false })
     }
@@ -84,7 +85,7 @@ impl<'w> Walk<'w> {
         let total = match &self.over {
             Over::Named(ids) => ids.len() as u64,
             Over::Found(filter) => count(filter, run).await?,
-            Over::Binned(at) => run.parts.base.inbox.count_binned_at(*at).await?,
+            Over::BinnedBy(job) => run.parts.base.inbox.count_binned_by(*job).await?,
         };
         run.set_total(total).await
     }
@@ -97,9 +98,9 @@ impl<'w> Walk<'w> {
                 let rest = (1..).zip(*ids).skip(begun).take(PAGE);
                 Ok(rest.map(|(after, id)| (after, *id)).collect())
             }
-            Over::Binned(at) => {
+            Over::BinnedBy(job) => {
                 let below = position.unwrap_or(i64::MAX);
-                Ok(run.parts.base.inbox.binned_at(*at, below, PAGE).await?.into())
+                Ok(run.parts.base.inbox.binned_by(*job, below, PAGE).await?.into())
             }
             Over::Found(filter) => {
                 let mut below = Some(position.unwrap_or(run.job.top.saturating_add(1)));

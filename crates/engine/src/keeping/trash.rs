@@ -2,14 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hookmitt_event::{EventId, Slug, TargetId, Timestamp};
-use hookmitt_inbox::{Cleared, Emptied, TrashPage, TrashPlace};
+use hookmitt_event::{EventId, TargetId};
+use hookmitt_inbox::{TrashPage, TrashPlace};
 use tokio::sync::{Notify, watch};
 
 use crate::{Change, EngineError, base::Base, delivery::Bells, verdicts::Verdicts};
 
 /// How long to wait before the log is cut again, whether somebody read it or more is deleted meanwhile.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// For how long the stop waits at most for what was just deleted. The next process that delivers does the rest.
+const AT_STOP: Duration = Duration::from_secs(5);
 
 /// Moves events to the bin, restores them, and deletes them for good.
 #[derive(Clone, Debug)]
@@ -74,38 +77,6 @@ impl Trash {
         Ok(is_gone)
     }
 
-    /// Deletes for good what was deleted before a moment; without one, everything in the bin.
-    ///
-    /// # Errors
-    /// Fails if the inbox fails.
-    pub async fn empty(&self, before: Option<Timestamp>) -> Result<Emptied, EngineError> {
-        let before = before.unwrap_or(Timestamp::from_micros(i64::MAX));
-        let _tidied = TidiedLater(&self.untidy);
-        let emptied = self.base.inbox.empty_trash(before).await?;
-        self.base.announce(Change::Many(emptied.gone));
-        Ok(emptied)
-    }
-
-    /// Moves the events of a source, or those received before a moment, to the bin, but not those that are pinned.
-    ///
-    /// # Errors
-    /// Fails if neither is given, or if the inbox fails.
-    pub async fn clear(
-        &self,
-        source: Option<Slug>,
-        until: Option<Timestamp>,
-    ) -> Result<Cleared, EngineError> {
-        if source.is_none() && until.is_none() {
-            return Err(EngineError::BadInput("name a source, a time, or both".to_owned()));
-        }
-        let cleared = self.base.inbox.clear(source, until, self.base.now()).await?;
-        cleared.targets.iter().for_each(|target| self.bells.wake(*target));
-        if cleared.events > 0 {
-            self.base.announce(Change::Many(cleared.events));
-        }
-        Ok(cleared)
-    }
-
     /// Has the background give back what events left that were deleted for good.
     pub(crate) fn tidy_up(&self) {
         self.untidy.notify_one();
@@ -117,24 +88,37 @@ impl Trash {
     pub(crate) fn keep_tidy(&self, owner: &watch::Receiver<bool>) {
         let (base, untidy, owner) = (Arc::clone(&self.base), Arc::clone(&self.untidy), owner.clone());
         self.base.tasks.keep_going("tidying up after deleting", move || {
-            let (base, untidy, mut owner) = (Arc::clone(&base), Arc::clone(&untidy), owner.clone());
-            async move {
-                let tidying = async {
-                    tokio::select! {
-                        () = untidy.notified() => {}
-                        _delivers = owner.wait_for(|owner| *owner) => {}
-                    }
-                    loop {
-                        let tidied = base.inbox.give_back().await;
-                        tokio::time::sleep(AGAIN).await;
-                        if matches!(tidied, Ok(true)) {
-                            untidy.notified().await;
-                        }
-                    }
-                };
-                base.tasks.stop.run_until_cancelled(tidying).await.unwrap_or(())
-            }
+            tidy(Arc::clone(&base), Arc::clone(&untidy), owner.clone())
         });
+    }
+}
+
+/// Gives back what deleted events leave. At the stop it does so once more if something was just deleted, because a
+/// command that deletes without an app ends at once.
+async fn tidy(base: Arc<Base>, untidy: Arc<Notify>, mut owner: watch::Receiver<bool>) {
+    let stop = base.tasks.stop.clone();
+    let (mut is_untidy, mut delivers) = (false, false);
+    loop {
+        if !is_untidy {
+            tokio::select! {
+                biased;
+                () = untidy.notified() => {}
+                () = stop.cancelled() => return,
+                _began = owner.wait_for(|owner| *owner), if !delivers => delivers = true,
+            }
+        }
+        let is_last = stop.is_cancelled();
+        let giving_back = base.inbox.give_back();
+        let tidied = if is_last {
+            tokio::time::timeout(AT_STOP, giving_back).await.ok()
+        } else {
+            stop.run_until_cancelled(giving_back).await
+        };
+        if is_last {
+            return;
+        }
+        is_untidy = !matches!(tidied, Some(Ok(true)));
+        let _until = stop.run_until_cancelled(tokio::time::sleep(AGAIN)).await;
     }
 }
 

@@ -1,9 +1,8 @@
 import Trash2 from '@lucide/svelte/icons/trash-2';
 
 import { Problem } from '../../../api/client';
-import { deleteForGood, deleteFound, emptyTrash, type Gone, restoreAll } from '../../../api/trash';
+import { deleteForGood, deleteFound, emptyTrash, restoreAll } from '../../../api/trash';
 import { restoreEvent } from '../../../api/events';
-import { counted } from '../../../format/count';
 import { route } from '../../../state/route.svelte';
 import { stats } from '../../../state/stats.svelte';
 import { toasts } from '../../../state/toasts.svelte';
@@ -45,28 +44,19 @@ export async function restoreEverything(): Promise<void> {
 
 /** Deletes an event for good. @throws {Problem} if that fails. */
 export async function purge(id: string): Promise<void> {
-  const gone = await deleteForGood(id);
-  if (gone.gone > 0) leave(id);
-  tell(gone);
+  const { gone, stay } = await deleteForGood(id);
+  if (gone > 0) leave(id);
+  toasts.say(stay > 0 ? 'It is being sent, and stays' : 'Deleted for good', { icon: Trash2 });
+  changed();
 }
 
-/** Deletes for good what is in the trash. @throws {Problem} if that fails. */
+/** Begins to delete for good what is in the trash; a job says how far it is. @throws {Problem} if that fails. */
 export async function empty(): Promise<void> {
-  tell(await emptyTrash());
+  await emptyTrash();
   if (route.events.view === 'trash') route.show(null);
 }
 
 /** Begins to move what a search finds to the trash; a job says how far it is, and offers undo. @throws {Problem} */
 export async function clear(q: string): Promise<void> {
   await deleteFound(q);
-}
-
-function tell({ gone, stay }: Gone): void {
-  const stays =
-    stay > 0
-      ? `${counted(stay, 'event')} ${stay === 1 ? 'is' : 'are'} being sent, and ${stay === 1 ? 'stays' : 'stay'}`
-      : '';
-  const went = gone > 0 || stay === 0 ? `${counted(gone, 'event')} deleted for good` : '';
-  toasts.say([went, stays].filter(Boolean).join('; '), { icon: Trash2 });
-  changed();
 }
