@@ -1,4 +1,5 @@
--- What is in the bin says which job put it there, so that undoing the job restores that and nothing else.
+-- What is in the bin says which job put it there, so that undoing the job restores that and nothing else. What is pinned
+-- is found, so that somebody can be told that a size limit leaves no room beside it.
 
 BEGIN IMMEDIATE;
 
@@ -12,6 +13,8 @@ UPDATE binned SET job = found.job FROM
     WHERE binned.event = found.seq;
 
 CREATE INDEX binned_job ON binned (job, event) WHERE job IS NOT NULL;
+
+CREATE INDEX event_pinned ON event (size) WHERE pinned_at IS NOT NULL;
 
 PRAGMA user_version = 25;
 COMMIT;

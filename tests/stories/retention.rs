@@ -39,6 +39,10 @@ async fn retention_is_shown_changed_and_noted_at_the_command_line() {
         (&["retention", "--when-full", "panic"], "warn or prune"),
         (&["retention", "--source", "nobody", "--failed", "1d"], "no source nobody"),
         (&["retention", "--source", "github", "--trash", "1d"], "--source"),
+        (&["retention", "--source", "github", "--size", "1GB"], "--source"),
+        (&["retention", "--source", "github", "--when-full", "warn"], "--source"),
+        (&["retention", "--source", "nobody"], "--completed"),
+        (&["retention", "--source", "githab", "--failed", "1d"], "github"),
     ] {
         let refused = run(dir, wrong).await.exits(2);
         assert!(refused.err.contains(says), "{wrong:?}: {}", refused.err);
@@ -64,6 +68,11 @@ async fn pruning_lists_first_and_then_deletes_and_says_so() {
         (&listed[0]["source"], &listed[0]["kept"], &listed[0]["events"]),
         (&json!("demo"), &json!("captured"), &json!(4))
     );
+    assert_eq!(listed[0]["why"], "age");
+    assert_eq!(
+        (&listed[1]["total"]["events"], &listed[1]["total"]["over_limit"], &listed[1]["total"]["complete"]),
+        (&json!(4), &json!(0), &json!(true))
+    );
     let listed = run(dir, &["prune", "--dry-run"]).await.exits(0);
     assert!(listed.err.contains("4 events would be deleted for good"), "{}", listed.err);
     let pruned = run(dir, &["prune"]).await.exits(0);
@@ -71,6 +80,32 @@ async fn pruning_lists_first_and_then_deletes_and_says_so() {
     let left: Vec<_> = run(dir, &["events", "--json"]).await.exits(0).json();
     assert_eq!((left.len(), &left[0]["seq"]), (1, &json!(1)), "what is pinned stays");
     assert!(run(dir, &["prune", "--dry-run"]).await.exits(0).err.contains("0 events"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_size_limit_says_what_it_would_take_and_that_pins_leave_no_room() {
+    let folder = folder();
+    let dir = folder.path();
+    run(dir, &["source", "add", "demo"]).await.exits(0);
+    let (serve, capture) = serving(dir).await;
+    let mut random = SmallRng::seed_from_u64(seed());
+    for _ in 0..6 {
+        let body: Vec<u8> = (0..500_000).map(|_| random.random()).collect();
+        post(capture, "/demo", &[], &body).await;
+    }
+    serve.stop().await.exits(0);
+    run(dir, &["pin", "#1", "#2", "#3", "#4", "#5"]).await.exits(0);
+    let set = run(dir, &["retention", "--size", "1MB"]).await.exits(0);
+    assert!(set.err.contains("whatever comes is deleted at once"), "{}", set.err);
+    let listed = run(dir, &["prune", "--dry-run"]).await.exits(0);
+    assert!(listed.text().contains("to stay within the size limit"), "{}", listed.text());
+    assert!(listed.err.contains("about 1 event would be deleted for good"), "{}", listed.err);
+    let checked = run(dir, &["doctor"]).await.exits(1);
+    assert!(checked.text().contains("5 events"), "{}", checked.text());
+    let stats = run(dir, &["stats"]).await.exits(0).text();
+    assert!(stats.contains("whatever comes is deleted at once"), "{stats}");
+    let raised = run(dir, &["retention", "--size", "100MB"]).await.exits(0);
+    assert!(!raised.err.contains("deleted at once"), "{}", raised.err);
 }
 
 const ROUNDS: u32 = 20;

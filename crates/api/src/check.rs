@@ -81,11 +81,17 @@ impl From<Flaw> for Check {
     }
 }
 
-/// Checks what the operating system gives: clock and disk; and tells the versions.
-pub(crate) async fn machine(engine: &Engine) -> Result<[Check; 3], Problem> {
+/// Checks what the operating system gives: clock and disk; tells the versions; and checks the size limit.
+pub(crate) async fn machine(engine: &Engine) -> Result<Vec<Check>, Problem> {
     let version = format!("hookmitt {}, schema {SCHEMA} of the inbox", env!("CARGO_PKG_VERSION"));
     let seen = engine.inbox().clock_seen().await?;
-    Ok([Check::passed("version", version), clock(engine.now(), seen), disk(engine.disk().await)])
+    let size = engine.keeping.size_warning().await?.map(|warning| {
+        let hint =
+            "raise the limit (`hookmitt retention --size`), or unpin events (`hookmitt events is:pinned`)";
+        Check::failed("size limit", warning, hint)
+    });
+    let checks = [Check::passed("version", version), clock(engine.now(), seen), disk(engine.disk().await)];
+    Ok(checks.into_iter().chain(size).collect())
 }
 
 /// Before this no hookmitt was made: 2024-01-01.

@@ -21,13 +21,16 @@ pub(crate) async fn change(
     State(engine): State<Arc<Engine>>,
     Body(change): Body<KeepChange>,
 ) -> Result<Json<Retention>, Problem> {
+    for slug in change.sources.keys().filter_map(|name| name.parse().ok()) {
+        engine.sources.one(&slug)?; // which names those that were perhaps meant
+    }
     Ok(Json(engine.keeping.change(change).await?))
 }
 
 /// What pruning would delete now.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct PrunableJson {
-    /// The events that have been kept for long enough, by source and by what they count as.
+    /// The events that would go, by why, by source and by what they count as.
     items: Vec<WouldGoJson>,
     /// How many bytes of the inbox file are in use.
     in_use: u64,
@@ -43,6 +46,9 @@ pub(crate) struct WouldGoJson {
     source: String,
     /// What they count as.
     kept: Kept,
+    /// Why they would go: `age`, because they have been kept for long enough; `size_limit` or `disk_full`, because they
+    /// are the oldest. Of those the numbers are estimates.
+    why: &'static str,
     /// The number of events.
     events: u64,
     /// The bytes of their bodies.
@@ -55,9 +61,10 @@ pub(crate) struct WouldGoJson {
 impl From<Prunable> for PrunableJson {
     fn from(prunable: Prunable) -> Self {
         let Prunable { items, in_use, over_limit, complete } = prunable;
-        let json = |WouldGo { source, kept, events, bytes, oldest }| WouldGoJson {
+        let json = |WouldGo { source, kept, why, events, bytes, oldest }| WouldGoJson {
             source,
             kept,
+            why: why.as_str(),
             events,
             bytes,
             oldest,

@@ -122,6 +122,8 @@ pub(crate) struct RetentionJson {
     events: u64,
     /// The size of their bodies, in bytes.
     bytes: u64,
+    /// What is wrong with the size limit: that it leaves no room beside what is pinned. Null if nothing is.
+    warning: Option<String>,
 }
 
 /// The number of events of a source.
@@ -192,6 +194,7 @@ pub(crate) async fn stats(
     let stats = engine.inbox().stats().await?;
     let (lag, disk, backlogs) = (engine.inbox().lag().await?, engine.disk().await, engine.backlogs().await?);
     let leaving = engine.inbox().leaving(Timestamp::now()).await?;
+    let warning = engine.keeping.size_warning().await?;
     let refused = engine.latest_refusals(REFUSED).await?;
     Ok(Json(StatsJson {
         events: stats.events,
@@ -212,7 +215,7 @@ pub(crate) async fn stats(
         lag: lag.into(),
         disk: disk.into(),
         upkeep: backlogs.into(),
-        retention: RetentionJson { events: leaving.events, bytes: leaving.bytes },
+        retention: RetentionJson { events: leaving.events, bytes: leaving.bytes, warning },
         history,
         failures,
     }))

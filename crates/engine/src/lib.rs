@@ -47,7 +47,7 @@ pub use hookmitt_inbox::{
     EventRef, Failure, Filter, Group, History, Inbox, InboxError, Job, JobFailure, JobPage, Lag, Listed,
     Meter, Page, Paused, Period, Prunable, Quantiles, Recovered, Refused, Restoring, SCHEMA, SavedSearch,
     Shown, SourceCount, SourceSettings, Stats, Sums, TargetSettings, Times, TrashPage, TrashPlace, Trashed,
-    View, ViewCounts, WouldGo, acting,
+    View, ViewCounts, WhyGoes, WouldGo, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;

@@ -2,15 +2,18 @@
 
 use std::{
     collections::BTreeMap,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use hookmitt_event::{Kept, Timestamp};
+use hookmitt_sqlite::Disk;
 use rusqlite::Connection;
 
 use crate::{
     Inbox, InboxError,
     retention::{self, Policy},
+    room::Room,
     sweep::{Aged, BIN, in_bin, swept},
     usage::in_use,
 };
@@ -21,6 +24,28 @@ const STRIDE: usize = 1_000;
 /// How long it counts.
 const LONG: Duration = Duration::from_secs(10);
 
+/// Why something would go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// It has been kept for long enough.
+    Age,
+    /// The inbox is larger than its limit, and these are the oldest that may go. How many go is an estimate.
+    SizeLimit,
+    /// The disk is nearly full, and the oldest are to go then. How many go is an estimate.
+    DiskFull,
+}
+
+impl Why {
+    /// Returns its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Age => "age",
+            Self::SizeLimit => "size_limit",
+            Self::DiskFull => "disk_full",
+        }
+    }
+}
+
 /// Some events that would go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WouldGo {
@@ -28,6 +53,8 @@ pub struct WouldGo {
     pub source: String,
     /// What they count as.
     pub kept: Kept,
+    /// Why they would go.
+    pub why: Why,
     /// How many there are.
     pub events: u64,
     /// How many bytes their bodies have.
@@ -39,7 +66,7 @@ pub struct WouldGo {
 /// What pruning would delete now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prunable {
-    /// The events that have been kept for long enough, by source and by what they count as.
+    /// The events that would go, by why, by source and by what they count as.
     pub items: Vec<WouldGo>,
     /// How many bytes of the file are in use.
     pub in_use: u64,
@@ -49,17 +76,22 @@ pub struct Prunable {
     pub complete: bool,
 }
 
-/// Numbers by source and by what the events count as.
+/// Numbers by why, by source and by what the events count as.
 #[derive(Default)]
-struct Counts(BTreeMap<(i64, Kept), (u64, u64, i64)>);
+struct Counts(BTreeMap<(Why, i64, Kept), (u64, u64, i64)>);
 
 impl Counts {
-    fn add(&mut self, event: &Aged) {
+    fn add(&mut self, event: &Aged, why: Why) {
         let Some(kept) = event.kept else { return };
-        let (events, bytes, oldest) = self.0.entry((event.source, kept)).or_insert((0, 0, i64::MAX));
+        let (events, bytes, oldest) = self.0.entry((why, event.source, kept)).or_insert((0, 0, i64::MAX));
         *events += 1;
         *bytes += event.size;
         *oldest = event.received_at.min(*oldest);
+    }
+
+    /// Returns how many there are, and how many bytes their bodies have.
+    fn all(&self) -> (u64, u64) {
+        self.0.values().fold((0, 0), |(events, bytes), some| (events + some.0, bytes + some.1))
     }
 }
 
@@ -73,17 +105,26 @@ impl Inbox {
         let policy = self.readers.read(Policy::read).await?;
         let mut walks = vec![Walk::Again(0), Walk::Bin(BIN)];
         walks.extend(policy.spans().into_iter().map(Walk::Begin));
-        let policy = std::sync::Arc::new(policy);
-        while let Some(walk) = walks.pop() {
-            if begun.elapsed() >= LONG {
-                break;
-            }
-            let policy = std::sync::Arc::clone(&policy);
+        let policy = Arc::new(policy);
+        while begun.elapsed() < LONG
+            && let Some(walk) = walks.pop()
+        {
+            let policy = Arc::clone(&policy);
             let (found, rest) = self.readers.read(move |db| walk.go(db, &policy, now)).await?;
-            found.iter().for_each(|event| counts.add(event));
+            found.iter().for_each(|event| counts.add(event, Why::Age));
             walks.extend(rest);
         }
-        let complete = walks.is_empty();
+        let (aged, lacks) = (counts.all(), self.disk().map_or(0, Disk::lacks));
+        let mut room = self.readers.read(move |db| Room::needed(db, lacks, aged)).await?;
+        while begun.elapsed() < LONG
+            && let Some(needed) = room.take()
+        {
+            let (policy, why) = (Arc::clone(&policy), needed.why);
+            let (found, rest) = self.readers.read(move |db| needed.go(db, &policy, now, STRIDE)).await?;
+            found.iter().for_each(|event| counts.add(event, why));
+            room = rest;
+        }
+        let complete = walks.is_empty() && room.is_none();
         self.readers.read(move |db| conclude(db, counts, complete)).await
     }
 }
@@ -91,11 +132,11 @@ impl Inbox {
 fn conclude(db: &Connection, counts: Counts, complete: bool) -> Result<Prunable, InboxError> {
     const SLUG: &str = "SELECT slug FROM source WHERE id = ?1";
     let mut items = Vec::with_capacity(counts.0.len());
-    for ((source, kept), (events, bytes, oldest)) in counts.0 {
+    for ((why, source, kept), (events, bytes, oldest)) in counts.0 {
         let source = db.prepare_cached(SLUG)?.query_row([source], |row| row.get(0))?;
-        items.push(WouldGo { source, kept, events, bytes, oldest: Timestamp::from_micros(oldest) });
+        items.push(WouldGo { source, kept, why, events, bytes, oldest: Timestamp::from_micros(oldest) });
     }
-    items.sort_by(|a, b| (&a.source, a.kept).cmp(&(&b.source, b.kept)));
+    items.sort_by(|a, b| (a.why, &a.source, a.kept).cmp(&(b.why, &b.source, b.kept)));
     let in_use = in_use(db)?;
     let over_limit = retention::limit(db)?.map_or(0, |limit| in_use.saturating_sub(limit));
     Ok(Prunable { items, in_use, over_limit, complete })

@@ -139,7 +139,10 @@ fn due(
 
 /// Returns how many bytes may be left in use, because of the limit or of a disk that lacks some, if there are too many.
 /// Making room that was begun goes on down to its goal.
-fn room_goal(db: &Connection, (lacks, begun): (u64, Option<u64>)) -> Result<Option<u64>, InboxError> {
+pub(crate) fn room_goal(
+    db: &Connection,
+    (lacks, begun): (u64, Option<u64>),
+) -> Result<Option<u64>, InboxError> {
     let (in_use, limit) = (in_use(db)?, retention::limit(db)?);
     let begun = begun.filter(|goal| limit.is_some_and(|limit| *goal < limit) && in_use > *goal);
     let within = goal(in_use, limit).or(begun);

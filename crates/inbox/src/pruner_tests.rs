@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::{
     AuditFilter, Finish, Inbox, InboxError, Marks, NewEvent, NewJob, Pruner, RetentionChange, acting,
-    queue_story::Story, samples,
+    prunable::Why, queue_story::Story, samples,
 };
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -211,12 +211,40 @@ async fn the_size_limit_takes_the_oldest_that_may_go() {
     inbox.set_retention(change).await.unwrap();
     let would = inbox.prunable().await.unwrap();
     assert_eq!((would.in_use, would.over_limit), (used, used - used / 2));
+    assert!(would.complete);
+    let listed: u64 = would.items.iter().map(|some| some.events).sum();
+    assert!(would.items.iter().all(|some| some.why == Why::SizeLimit && some.source == "two"), "{would:?}");
     let gone = prune(inbox).await;
+    assert!(listed.abs_diff(gone) * 5 <= gone, "{listed} were listed, and {gone} went");
     assert!((60..140).contains(&gone), "{gone}");
     let left = inbox.packing().await.unwrap().in_use;
     assert!(left <= used / 2 && left > used / 3, "{left} of {used}");
     assert!(is_there(inbox, ids[0]).await && is_there(inbox, waits).await);
     assert!(!is_there(inbox, ids[1]).await && is_there(inbox, ids[199]).await);
+}
+
+#[tokio::test]
+async fn a_size_limit_that_leaves_no_room_beside_what_is_pinned_is_noticed() {
+    let story = Story::begin(OrderMode::Sequential).await;
+    let inbox = &story.inbox;
+    let mut ids = Vec::new();
+    for _ in 0..40 {
+        ids.push(completed(&story).await);
+    }
+    let in_use = inbox.packing().await.unwrap().in_use;
+    let limit = |limit| RetentionChange { size_limit: Some(limit), ..RetentionChange::default() };
+    inbox.set_retention(limit(Some(in_use / 2))).await.unwrap();
+    assert_eq!(inbox.no_room().await.unwrap(), None, "nothing is pinned");
+    for id in &ids {
+        pin(inbox, *id, true).await;
+    }
+    let no_room = inbox.no_room().await.unwrap().unwrap();
+    assert_eq!((no_room.limit, no_room.pinned), (in_use / 2, 40));
+    assert!(no_room.taken > in_use / 2, "{no_room:?}");
+    inbox.set_retention(limit(Some(in_use * 3))).await.unwrap();
+    assert_eq!(inbox.no_room().await.unwrap(), None, "there is room");
+    inbox.set_retention(limit(None)).await.unwrap();
+    assert_eq!(inbox.no_room().await.unwrap(), None, "there is no limit");
 }
 
 #[tokio::test]

@@ -180,6 +180,7 @@ fn numbers_views_and_lists_of_a_source_read_only_their_own_index() {
         ("to be judged anew", crate::rejudge::AFTER),
         ("replaced in the bin", crate::bin::REPLACED),
         ("trash to be emptied", crate::emptier::BINNED),
+        ("pinned", crate::room::PINNED),
         ("queue", deliveries::QUEUE),
         ("copies", glance::COPIES),
         ("count copies", glance::COUNT),
@@ -211,11 +212,12 @@ fn plan(db: &Connection, sql: &str) -> Vec<String> {
 /// Whether a line of a query plan is no scan of a table that grows with the events, or scans only an index that holds
 /// few of its rows.
 fn reads_little(line: &str) -> bool {
-    const FEW: [&str; 5] = [
+    const FEW: [&str; 6] = [
         "INDEX delivery_claimed",
         "INDEX delivery_waiting",
         "INDEX delivery_unsent",
         "INDEX event_bin",
+        "INDEX event_pinned",
         "INDEX event_invalid",
     ];
     let grows = ["SCAN event", "SCAN delivery", "SCAN attempt"].iter().any(|scan| line.starts_with(scan));

@@ -3358,7 +3358,7 @@ export interface components {
              * @description How many bytes of the inbox file are in use.
              */
             in_use: number;
-            /** @description The events that have been kept for long enough, by source and by what they count as. */
+            /** @description The events that would go, by why, by source and by what they count as. */
             items: components["schemas"]["WouldGoJson"][];
             /**
              * Format: int64
@@ -3548,6 +3548,8 @@ export interface components {
              * @description The number of events.
              */
             events: number;
+            /** @description What is wrong with the size limit: that it leaves no room beside what is pinned. Null if nothing is. */
+            warning: string | null;
         };
         /** @description What came of a retry of several events. */
         Retried: {
@@ -4251,6 +4253,11 @@ export interface components {
              */
             oldest: string;
             source: string;
+            /**
+             * @description Why they would go: `age`, because they have been kept for long enough; `size_limit` or `disk_full`, because they
+             *     are the oldest. Of those the numbers are estimates.
+             */
+            why: string;
         };
     };
     responses: never;

@@ -36,9 +36,35 @@ struct Prunable {
 struct WouldGo {
     source: String,
     kept: String,
+    why: String,
     events: u64,
     bytes: u64,
     oldest: Timestamp,
+}
+
+impl WouldGo {
+    /// Whether they have been kept for long enough. Otherwise they go to make room, and how many go is an estimate.
+    fn is_aged(&self) -> bool {
+        self.why == "age"
+    }
+
+    fn line(&self) -> String {
+        let oldest = shown::day_and_clock(self.oldest, &TimeZone::system());
+        let why = match self.why.as_str() {
+            "size_limit" => ", to stay within the size limit",
+            "disk_full" => ", because the disk is nearly full",
+            _ => "",
+        };
+        let about = if self.is_aged() { "" } else { "about " };
+        format!(
+            "{}  {:11}  {:>9}  {:>9}  {}",
+            Styled(STRONG, format!("{:<16}", Plain(&self.source).to_string())),
+            Plain(&self.kept.replace('_', " ")).to_string(),
+            format!("{about}{}", self.events),
+            shown::size(self.bytes),
+            Styled(FAINT, format!("since {oldest}{why}")),
+        )
+    }
 }
 
 /// Prunes, or lists what would go.
@@ -53,27 +79,24 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
 }
 
 fn print(prunable: &Prunable, screen: &Screen) -> Result<(), CliError> {
+    let Prunable { items, in_use, over_limit, complete } = prunable;
+    let events = items.iter().map(|some| some.events).sum();
     if screen.json {
-        return prunable.items.iter().try_for_each(|some| screen.print_json(some));
+        items.iter().try_for_each(|some| screen.print_json(some))?;
+        let total =
+            json!({ "events": events, "in_use": in_use, "over_limit": over_limit, "complete": complete });
+        return screen.print_json(&json!({ "total": total }));
     }
-    for some in &prunable.items {
-        let oldest = shown::day_and_clock(some.oldest, &TimeZone::system());
-        screen.print(format_args!(
-            "{}  {:11}  {:>9}  {:>9}  {}",
-            Styled(STRONG, format!("{:<16}", Plain(&some.source).to_string())),
-            Plain(&some.kept.replace('_', " ")).to_string(),
-            some.events,
-            shown::size(some.bytes),
-            Styled(FAINT, format!("since {oldest}")),
-        ))?;
-    }
-    let events = prunable.items.iter().map(|some| some.events).sum();
-    let all = if prunable.complete { "" } else { "at least " };
+    items.iter().try_for_each(|some| screen.print(some.line()))?;
+    let all = match (complete, items.iter().all(WouldGo::is_aged)) {
+        (false, _) => "at least ",
+        (true, false) => "about ",
+        (true, true) => "",
+    };
     screen.note(format_args!("{all}{} would be deleted for good", counted(events, "event")));
-    if prunable.over_limit > 0 {
-        let (over, in_use) = (shown::size(prunable.over_limit), shown::size(prunable.in_use));
-        let text = format!("the inbox has {in_use}, {over} above its limit: the oldest events go, too");
-        screen.note(Styled(ODD, text));
+    if *over_limit > 0 {
+        let (over, in_use) = (shown::size(*over_limit), shown::size(*in_use));
+        screen.note(Styled(ODD, format!("the inbox has {in_use}, {over} above its limit")));
     }
     Ok(())
 }

@@ -10,38 +10,39 @@ use crate::{
     client::{Address, Client},
     failure::{CliError, Exit},
     shown,
-    terminal::{FAINT, STRONG, Screen, Styled},
+    terminal::{FAINT, ODD, STRONG, Screen, Styled},
 };
 
 /// What `retention` takes.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("of_source").multiple(true))]
 pub(crate) struct Args {
     /// Events without a target: 12h, 7d, never or default
-    #[arg(long, value_name = "KEEP")]
+    #[arg(long, value_name = "KEEP", group = "of_source")]
     captured: Option<Change>,
     /// Delivered events
-    #[arg(long, value_name = "KEEP")]
+    #[arg(long, value_name = "KEEP", group = "of_source")]
     completed: Option<Change>,
     /// Events that were not sent on purpose
-    #[arg(long, value_name = "KEEP")]
+    #[arg(long, value_name = "KEEP", group = "of_source")]
     skipped: Option<Change>,
     /// Events with a delivery that failed, but no dead letter
-    #[arg(long, value_name = "KEEP")]
+    #[arg(long, value_name = "KEEP", group = "of_source")]
     failed: Option<Change>,
     /// Events with a delivery that used up its attempts
-    #[arg(long, value_name = "KEEP")]
+    #[arg(long, value_name = "KEEP", group = "of_source")]
     dead_letter: Option<Change>,
     /// Deleted events, counted from when they were deleted
     #[arg(long, value_name = "KEEP", conflicts_with = "source")]
     trash: Option<Change>,
     /// Change it for this source only
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", requires = "of_source")]
     source: Option<Slug>,
     /// How large the inbox may become: 500MB, 10GB or none
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", conflicts_with = "source")]
     size: Option<Limit>,
     /// What to do when the disk is nearly full: warn or prune
-    #[arg(long, value_name = "DO")]
+    #[arg(long, value_name = "DO", conflicts_with = "source")]
     when_full: Option<WhenFull>,
 }
 
@@ -95,7 +96,16 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     } else {
         print(&retention, screen)?;
     }
+    if let Some(warning) = warning(client).await? {
+        screen.note(Styled(ODD, Plain(&warning)));
+    }
     Ok(Exit::Success)
+}
+
+/// Returns what is wrong with the size limit.
+async fn warning(client: &Client) -> Result<Option<String>, CliError> {
+    let stats: Value = client.get(&Address::new(["stats"])).await?;
+    Ok(stats["retention"]["warning"].as_str().map(str::to_owned))
 }
 
 impl Args {

@@ -117,6 +117,7 @@ struct Upkeep {
 struct Retention {
     events: u64,
     bytes: u64,
+    warning: Option<String>,
 }
 
 /// Prints the numbers.
@@ -156,10 +157,11 @@ fn lines(stats: &Stats, by: &str, zone: &TimeZone) -> Vec<String> {
     lines.push(wide("capture", latency(&history.capture)));
     lines.push(wide("delivery", latency(&history.delivery)));
     lines.push(wide("disk", taken(disk)));
-    if let Some(Retention { events, bytes }) = retention {
+    if let Some(Retention { events, bytes, warning }) = retention {
         let said =
             format!("takes about {} events within a day, {}", shown::grouped(*events), shown::size(*bytes));
         lines.push(wide("retention", said));
+        lines.extend(warning.as_ref().map(|warning| wide("", Styled(ODD, Plain(warning)).to_string())));
     }
     lines.extend(behind(upkeep, history.uncounted).map(|said| Styled(FAINT, said).to_string()));
     if !failures.is_empty() {

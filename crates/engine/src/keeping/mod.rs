@@ -2,6 +2,8 @@
 
 mod marks;
 mod retention;
+#[cfg(test)]
+mod tests;
 mod trash;
 
 pub use marks::{MarkChange, Marking};

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use hookmitt_event::{Keep, Kept, Retention, Slug, WhenFull};
-use hookmitt_inbox::{Prunable, RetentionChange};
+use hookmitt_event::{Keep, Kept, Retention, Slug, WhenFull, counted};
+use hookmitt_inbox::{NoRoom, Prunable, RetentionChange};
 use serde::Deserialize;
 
 use crate::{EngineError, base::Base, manage::given};
@@ -69,6 +69,9 @@ impl Keeping {
             }
             all.extend(keep.into_iter().map(|(kept, keep)| (Some(slug.clone()), kept, keep)));
         }
+        if all.is_empty() && size_limit.is_none() && when_full.is_none() {
+            return self.now().await; // nothing that the audit trail should tell of
+        }
         let change = RetentionChange { keep: all, size_limit, when_full };
         Ok(self.base.inbox.set_retention(change).await?)
     }
@@ -81,6 +84,23 @@ impl Keeping {
             "The disk is nearly full: {free} MB are free. Once it is full, new events get a 503. Make room, or set how \
             long events are kept and how large the inbox may become"
         ))
+    }
+
+    /// Returns a warning if the size limit leaves no room beside what is pinned.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn size_warning(&self) -> Result<Option<String>, EngineError> {
+        let no_room = self.base.inbox.no_room().await?;
+        Ok(no_room.map(|NoRoom { limit, pinned, taken }| {
+            let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+            format!(
+                "what is pinned ({}) takes about {} MB, and the size limit is {} MB: whatever comes is deleted at once",
+                counted(pinned, "event"),
+                megabytes(taken),
+                megabytes(limit)
+            )
+        }))
     }
 
     /// Counts what pruning would delete now.
