@@ -175,6 +175,11 @@ impl Wanted {
             return Ok(None);
         }
         let period = Period { since: moment(since.as_deref())?, until: moment(until.as_deref())? };
+        if let Period { since: Some(since), until: Some(until) } = period
+            && since > until
+        {
+            return Err(Problem::bad_input(format!("{since} is after {until}"), "swap since and until"));
+        }
         let history = engine.inbox().history(period, by.and_then(By::kept)).await?;
         let failures = engine.inbox().failures(period, FAILURES).await?;
         let failures = failures.into_iter().map(FailureJson::from).collect();
