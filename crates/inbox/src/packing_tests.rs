@@ -195,7 +195,7 @@ async fn few_events_wait_for_others_so_that_they_share_blocks() {
     story.clock.pass(SETTLED);
     assert_eq!(packer.step().await.unwrap(), 512, "enough");
     assert_eq!(packer.step().await.unwrap(), 0, "too few again");
-    assert_eq!(count(&story, "SELECT count(*) FROM block"), 32);
+    assert_eq!(count(&story, "SELECT count(*) FROM block"), 16);
     story.clock.pass(LONG);
     assert_eq!(packer.step().await.unwrap(), 38, "they have waited for long");
 }

@@ -9,6 +9,9 @@ use super::{dictionaries::dictionary, progress::Progress};
 /// How often it looks for more, once all is packed.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
+/// After how many looks that found nothing it tidies up: what was moved leaves empty pages and a long log behind.
+const QUIET: u32 = 4;
+
 /// Packs until it is dropped. It rests as long as it works, so that it takes half of a core at most.
 pub(super) async fn pack(inbox: Inbox) {
     let mut progress = Progress::of("compressing events");
@@ -17,12 +20,22 @@ pub(super) async fn pack(inbox: Inbox) {
             break packer;
         }
     };
+    let mut looks = QUIET; // how many found nothing since it packed or tidied up
     loop {
         let begun = Instant::now();
         let step = packer.step().await;
         match progress.after(step).await {
-            Some(0) => tokio::time::sleep(LOOK_EVERY).await,
-            Some(_) => tokio::time::sleep(begun.elapsed()).await,
+            Some(0) => {
+                looks = looks.saturating_add(1);
+                if looks == QUIET && !progress.after(inbox.give_back().await).await.unwrap_or(false) {
+                    looks = 0; // somebody reads the log: later
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            Some(_) => {
+                looks = 0;
+                tokio::time::sleep(begun.elapsed()).await;
+            }
             None => {}
         }
     }
