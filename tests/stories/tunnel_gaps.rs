@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use hookmitt_event::{EventId, Explain as _, GapWhy, Timestamp, TunnelKind};
 use hookmitt_inbox::{Gap, Inbox, NewEvent, NewTunnel, Sequence, Told};
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use super::dedupe_order::{NOW, arrival, by_id, inbox};
@@ -150,7 +151,8 @@ async fn threat_9_what_comes_under_the_name_of_another_letter_is_kept_beside_it_
     let again = store(&inbox, genuine.clone()).await;
     assert_eq!((again.id, again.name_was_used), (first.id, false), "a re-send is no other letter");
 
-    let mut other = NewEvent { id: EventId::fresh(), sha256: [9; 32], ..genuine.clone() };
+    let sha256 = Sha256::digest("another request").into();
+    let mut other = NewEvent { id: EventId::fresh(), sha256, ..genuine.clone() };
     other.request.body = "another request".into();
     let kept = store(&inbox, other.clone()).await;
     assert!(kept.name_was_used && kept.seq > first.seq, "{kept:?}");
