@@ -36,6 +36,10 @@ struct Stats {
     failures: Vec<Failure>,
     lag: Lag,
     disk: Disk,
+    #[serde(default)]
+    damage: Option<String>,
+    #[serde(default)]
+    recovered: Option<String>,
     upkeep: Upkeep,
     retention: Option<Retention>,
 }
@@ -140,7 +144,7 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
 }
 
 fn lines(stats: &Stats, by: &str, zone: &TimeZone) -> Vec<String> {
-    let Stats { history, failures, lag, disk, upkeep, retention } = stats;
+    let Stats { history, failures, lag, disk, damage, recovered, upkeep, retention } = stats;
     let mut lines = groups(history, by, zone);
     let wide = |name: &str, said: String| format!("{name:11} {said}");
     lines.push(String::new());
@@ -157,6 +161,8 @@ fn lines(stats: &Stats, by: &str, zone: &TimeZone) -> Vec<String> {
     lines.push(wide("capture", latency(&history.capture)));
     lines.push(wide("delivery", latency(&history.delivery)));
     lines.push(wide("disk", taken(disk)));
+    lines.extend(damage.as_ref().map(|said| Styled(BAD, Plain(said)).to_string()));
+    lines.extend(recovered.as_ref().map(|said| Styled(ODD, Plain(said)).to_string()));
     if let Some(Retention { events, bytes, warning }) = retention {
         let said =
             format!("takes about {} events within a day, {}", shown::grouped(*events), shown::size(*bytes));
