@@ -23,6 +23,7 @@ mod local_verdict;
 mod log;
 mod moment;
 mod outcome;
+mod part;
 mod path_hint;
 mod private_file;
 mod problem;

@@ -1,8 +1,7 @@
 //! `hookmitt backup`: writes a copy of the inbox to a file, while hookmitt runs.
 
 use std::{
-    fs::{self, OpenOptions},
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -14,6 +13,7 @@ use crate::{
     client::{Address, Client},
     failure::{CliError, Exit},
     job::{self, Begun, Job},
+    part::{Part, Turn},
     terminal::Screen,
 };
 
@@ -37,14 +37,17 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     if file.is_dir() || file.file_name().is_none() {
         return Err(CliError::bad_input("backup-folder", format!("{} is a folder", shown(&file))));
     }
-    let part = Part::make(&file, client).await?;
-    let ask = json!({ "file": part.0 });
+    let part = begun(&file, client).await?;
+    let ask = json!({ "file": part.path() });
     let Begun { job } = client.send(Method::POST, &Address::new(["backup"]), &ask).await?;
     let ended = job::follow(job, client, screen).await?;
     if ended != Exit::Success {
         return Ok(ended);
     }
-    part.becomes(&file, args.force)?;
+    part.becomes(args.force).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => there(&file),
+        _ => CliError::file(&file, error),
+    })?;
     screen.note(format_args!("written to {}", shown(&file)));
     screen.note("secrets and tunnels' keys are not in it: keep those elsewhere");
     Ok(Exit::Success)
@@ -59,48 +62,19 @@ fn shown(path: &Path) -> String {
     Plain(&path.to_string_lossy()).to_string()
 }
 
-/// The file that the backup is written into. It is removed unless it becomes the backup.
-struct Part(PathBuf);
-
-impl Part {
-    /// Makes the file, which is empty and private. One that a killed command left behind is replaced.
-    async fn make(file: &Path, client: &Client) -> Result<Self, CliError> {
-        let mut name = file.as_os_str().to_owned();
-        name.push(".part");
-        let path = PathBuf::from(name);
-        if fs::symlink_metadata(&path).is_ok_and(|left| left.is_file()) {
-            // If no other hookmitt runs, a job that is still open belongs to one that was killed.
-            if client.is_attached() && is_wanted(&path, client).await? {
-                let message = format!("a backup to {} is being made", shown(file));
-                return Err(CliError::bad_input("backup-runs", message));
-            }
-            fs::remove_file(&path).map_err(|error| CliError::file(&path, error))?;
+/// Makes the file that the backup is written into. What killed commands left behind is removed.
+async fn begun(file: &Path, client: &Client) -> Result<Part, CliError> {
+    let failed = |error| CliError::file(file, error);
+    let runs = || CliError::bad_input("backup-runs", format!("a backup to {} is being made", shown(file)));
+    let turn = Turn::take(file).map_err(failed)?.ok_or_else(runs)?;
+    for left in turn.left().map_err(failed)? {
+        // If no other hookmitt runs, a job that is still open belongs to one that was killed.
+        if client.is_attached() && is_wanted(&left, client).await? {
+            return Err(runs());
         }
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&path).map_err(|error| CliError::file(&path, error))?;
-        Ok(Self(path))
+        fs::remove_file(&left).map_err(|error| CliError::file(&left, error))?;
     }
-
-    fn becomes(&self, file: &Path, force: bool) -> Result<(), CliError> {
-        let named = if force { fs::rename(&self.0, file) } else { self.rename_if_free(file) };
-        match named.and_then(|()| synced(file)) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(there(file)),
-            named => named.map_err(|error| CliError::file(file, error)),
-        }
-    }
-
-    /// Gives the file its name unless something has that name by now.
-    fn rename_if_free(&self, file: &Path) -> io::Result<()> {
-        match fs::hard_link(&self.0, file) {
-            Ok(()) => fs::remove_file(&self.0),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-            Err(_) if fs::symlink_metadata(file).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(_) => fs::rename(&self.0, file), // a file system without second names
-        }
-    }
+    turn.part().map_err(failed)
 }
 
 /// Whether a backup is being written into a file.
@@ -112,18 +86,4 @@ async fn is_wanted(part: &Path, client: &Client) -> Result<bool, CliError> {
         }
     }
     Ok(false)
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        let _renamed = fs::remove_file(&self.0);
-    }
-}
-
-/// Has the system write down the name of a file.
-fn synced(file: &Path) -> io::Result<()> {
-    match file.parent() {
-        Some(folder) if cfg!(unix) => fs::File::open(folder)?.sync_all(),
-        _ => Ok(()),
-    }
 }
