@@ -72,6 +72,12 @@ async fn a_backup_is_made_while_events_come_in() {
     assert_eq!((audit.len(), &audit[0]["who"]), (2, &json!("cli")));
     server.kill().await;
 
+    // Neither the inbox nor what belongs to it is replaced.
+    let inbox = dir.join("inbox.db");
+    let refused = run(dir, &["backup", inbox.to_str().unwrap(), "--force"]).await.exits(2);
+    assert!(refused.err.contains("belongs to the inbox itself"), "{}", refused.err);
+    acknowledged.are_here(dir);
+
     // Without a running hookmitt the command does it itself.
     run(dir, &["backup", file_name, "--force"]).await.exits(0);
     assert_eq!(count(&file, EVENTS), Stored::open(dir).count(EVENTS));

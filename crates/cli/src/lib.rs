@@ -117,7 +117,7 @@ async fn obey(cli: Cli, screen: &Screen) -> Result<Exit, CliError> {
 
 async fn through_the_door(verb: Verb, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
     let client = Client::open(data_dir).await?;
-    let ended = Box::pin(ask(verb, &client, screen)).await;
+    let ended = Box::pin(ask(verb, data_dir, &client, screen)).await;
     match Stop::watch() {
         // Deliveries in flight are finished, unless Ctrl-C is pressed again.
         Ok(mut stop) if matches!(ended, Ok(Exit::Interrupted)) => stop.finish(client.close()).await,
@@ -126,7 +126,7 @@ async fn through_the_door(verb: Verb, data_dir: &Path, screen: &Screen) -> Resul
     ended
 }
 
-async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+async fn ask(verb: Verb, data_dir: &Path, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     match verb {
         Verb::Send(args) => verbs::send::run(&args, client, screen).await,
         Verb::Events(args) => verbs::events::run(&args, client, screen).await,
@@ -143,7 +143,7 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Tag(args) => verbs::tag::run(&args, client, screen).await,
         Verb::Pin(args) => verbs::pin::run(&args, client, screen).await,
         Verb::Jobs(args) => verbs::jobs::run(&args, client, screen).await,
-        Verb::Backup(args) => verbs::backup::run(&args, client, screen).await,
+        Verb::Backup(args) => verbs::backup::run(&args, data_dir, client, screen).await,
         Verb::Confirm(args) => verbs::confirm::run(&args, client, screen).await,
         Verb::Replay(args) => verbs::replay::run(&args, client, screen).await,
         Verb::Retry(args) => verbs::retry::run(&args, client, screen).await,
