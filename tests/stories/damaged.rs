@@ -61,14 +61,15 @@ async fn a_damaged_inbox_acknowledges_nothing_until_the_next_start_recovers_it()
     }
     let stats = server.ask("GET", "/api/stats", Value::Null).await;
     assert_eq!(stats["events"], 40, "what can be read is still shown");
-    assert!(stats["warnings"].to_string().contains("the inbox is damaged"), "{stats}");
+    assert!(stats["damage"].to_string().contains("nothing is stored"), "{stats}");
     end(server, dir).await;
 
     let server = Server::start(dir).await;
     assert_eq!(post(server.capture, "/demo", &[], b"after").await.status, 202);
     let stats = server.ask("GET", "/api/stats", Value::Null).await;
     assert_eq!(stats["events"], 41, "an index is made anew from the events: {stats}");
-    assert!(stats["warnings"].to_string().contains("0 have lost their body"), "{stats}");
+    assert_eq!(stats["damage"], Value::Null);
+    assert!(stats["recovered"].to_string().contains("0 have lost their body"), "{stats}");
     server.delivers().await;
     run(dir, &["backup", dir.join("copy").to_str().unwrap()]).await.exits(0);
 }

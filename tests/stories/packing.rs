@@ -10,8 +10,8 @@ use tokio::task::JoinSet;
 
 const KILLS: usize = 20;
 
-/// How many events come before packing begins, which waits until there are 2 MiB, and leaves them alone for some seconds.
-const BEFORE: usize = 220;
+/// How many events wait to be packed before a kill. They have more than 2 MiB, for which packing waits.
+const BEFORE: i64 = 420;
 
 /// How many are sent at a time.
 const WIDTH: usize = 20;
@@ -30,10 +30,10 @@ async fn every_byte_comes_back_although_the_owner_is_killed_while_it_packs() {
     server.ask("POST", "/api/sources", json!({ "slug": "kept" })).await;
     let mut all = Ledger::new();
     for round in 1..=KILLS {
-        while all.len() < round * BEFORE {
+        let packed = Stored::open(folder.path()).count(PACKED);
+        while Stored::open(folder.path()).count(RAW) < BEFORE {
             all.extend(burst(server.capture, &mut random).await);
         }
-        let packed = Stored::open(folder.path()).count(PACKED);
         eventually("it packs", async || (Stored::open(folder.path()).count(PACKED) > packed).then_some(()))
             .await;
         // More come while it packs, and the kill comes after a random number of them.
@@ -47,8 +47,7 @@ async fn every_byte_comes_back_although_the_owner_is_killed_while_it_packs() {
         server = Server::start(folder.path()).await;
     }
     let stored = Stored::open(folder.path());
-    let few = BEFORE as i64;
-    eventually("all but a few are packed", async || (stored.count(RAW) < few).then_some(())).await;
+    eventually("all but a few are packed", async || (stored.count(RAW) < BEFORE).then_some(())).await;
     assert_whole(folder.path(), &all);
     for (event, sha256) in all.iter().take(50) {
         let body = server.call("GET", &format!("/api/events/{event}/body"), &Value::Null).await.body;

@@ -28,6 +28,10 @@ async fn the_history_stays_when_its_events_are_deleted_for_good() {
     assert_eq!(app.ask("GET", "/api/stats", Value::Null).await["history"], Value::Null, "only if asked for");
     assert_eq!(app.call("GET", "/api/stats?by=colour", Value::Null).await.0, 400);
     assert_eq!(app.call("GET", "/api/stats?since=soon", Value::Null).await.0, 400);
+    let (swapped, _) = app
+        .call("GET", "/api/stats?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z", Value::Null)
+        .await;
+    assert_eq!(swapped, 400);
 }
 
 #[tokio::test(flavor = "multi_thread")]

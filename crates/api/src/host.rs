@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     path::PathBuf,
     sync::Arc,
     time::{Duration, Instant, SystemTime},
@@ -69,7 +69,8 @@ impl Host {
     pub async fn start(options: HostOptions) -> Result<Self, StartError> {
         let capture = bind(options.host.as_deref(), options.port)?;
         let api = options.api_port.map(|port| bind(None, port)).transpose()?;
-        let metrics = options.metrics.map(|at| bind(Some(&at.ip().to_string()), at.port())).transpose()?;
+        let metrics = options.metrics.map(|at| bind(Some(&at.ip().to_string()), at.port())).transpose();
+        let metrics = metrics.map_err(StartError::Metrics)?;
         let network = options.network;
         let resources = match options.secrets {
             Some(secrets) => Resources {
@@ -174,7 +175,10 @@ impl Host {
 
     /// Returns warnings for the user.
     pub fn warnings(&self) -> Vec<String> {
-        self.engine.warnings()
+        let open = self.metrics.iter().filter(|at| !is_private(at.ip())).map(|at| {
+            format!("whoever reaches {at} can read the metrics, with the names of your sources and targets")
+        });
+        self.engine.warnings().into_iter().chain(open).collect()
     }
 
     /// Returns whether this process waits because another one delivers.
@@ -216,4 +220,12 @@ impl Host {
 #[expect(clippy::disallowed_methods, reason = "the one place that compares the times of files with now")]
 fn clear_pages(data_dir: &std::path::Path) {
     open_page::clear(data_dir, SystemTime::now());
+}
+
+/// Whether only this machine or a private network can reach an address.
+fn is_private(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+    }
 }

@@ -12,6 +12,9 @@ pub enum StartError {
     /// A port cannot be bound.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// The address for metrics cannot be bound.
+    #[error(transparent)]
+    Metrics(ListenError),
     /// The data directory cannot be used.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -52,6 +55,7 @@ impl StartError {
             Self::Engine(EngineError::Inbox(InboxError::NoBackup { .. })) => 2,
             Self::Engine(EngineError::Inbox(_))
             | Self::Listen(_)
+            | Self::Metrics(_)
             | Self::Silent { .. }
             | Self::Unreachable(_) => 3,
             Self::Engine(_) | Self::TokenFile { .. } => 2,
@@ -62,7 +66,7 @@ impl StartError {
 impl Explain for StartError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Listen(error) => error.code(),
+            Self::Listen(error) | Self::Metrics(error) => error.code(),
             Self::Engine(error) => error.code(),
             Self::TokenFile { .. } => "token-file",
             Self::Silent { .. } => "owner-silent",
@@ -73,6 +77,7 @@ impl Explain for StartError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Listen(error) => error.hint(),
+            Self::Metrics(_) => Some("choose another address with --metrics, such as 127.0.0.1:0".to_owned()),
             Self::Engine(error) => error.hint(),
             Self::TokenFile { .. } => {
                 Some("use another file with --token-file, or put the token into HOOKMITT_TOKEN".to_owned())

@@ -63,6 +63,10 @@ pub(crate) struct StatsJson {
     lag: LagJson,
     /// What the data directory takes of its disk.
     disk: DiskJson,
+    /// That the inbox was found damaged, so that nothing is stored until hookmitt is started again; null if it wasn't.
+    damage: Option<String>,
+    /// What was recovered of a damaged inbox, as long as the damaged file is kept; null if there is none.
+    recovered: Option<String>,
     /// How far the upkeep has come that follows the events.
     upkeep: UpkeepJson,
     /// About what retention will delete within the next day; pinned events are counted, too.
@@ -175,6 +179,11 @@ impl Wanted {
             return Ok(None);
         }
         let period = Period { since: moment(since.as_deref())?, until: moment(until.as_deref())? };
+        if let Period { since: Some(since), until: Some(until) } = period
+            && since > until
+        {
+            return Err(Problem::bad_input(format!("{since} is after {until}"), "swap since and until"));
+        }
         let history = engine.inbox().history(period, by.and_then(By::kept)).await?;
         let failures = engine.inbox().failures(period, FAILURES).await?;
         let failures = failures.into_iter().map(FailureJson::from).collect();
@@ -211,6 +220,8 @@ pub(crate) async fn stats(
         refused: refused.into_iter().map(RefusedJson::from).collect(),
         lag: lag.into(),
         disk: disk.into(),
+        damage: engine.damage(),
+        recovered: engine.recovered(),
         upkeep: backlogs.into(),
         retention: RetentionJson { events: leaving.events, bytes: leaving.bytes },
         history,

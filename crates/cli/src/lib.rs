@@ -18,6 +18,7 @@ mod failure;
 mod handles;
 mod job;
 mod json_layout;
+mod line_log;
 mod live;
 mod local_verdict;
 mod log;

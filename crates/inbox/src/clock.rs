@@ -4,10 +4,20 @@ use hookmitt_clock::Reading;
 use rusqlite::params;
 
 use crate::{
-    Inbox, InboxError, audit, forget, hours,
+    Inbox, InboxError, audit,
+    batch::Batch,
+    forget, hours,
     now::{STORE, WALL},
     refusals,
 };
+
+/// What is done once the reading is stored, each in a commit of its own, so that none keeps the others from being done.
+const CHORES: [fn(&mut Batch<'_>) -> Result<(), InboxError>; 4] = [
+    |batch| audit::prune_old(batch),
+    |batch| forget::note_passing(batch.db, batch.now),
+    |batch| hours::prune(batch.db, batch.now),
+    |batch| refusals::prune(batch),
+];
 
 impl Inbox {
     /// Stores the reading of the inbox's clock for the next process that opens the inbox, notes what ages by it, and
@@ -24,11 +34,13 @@ impl Inbox {
             batch.db.prepare_cached(SQL)?.execute(params![STORE, store])?;
             batch.db.prepare_cached(SQL)?.execute(params![WALL, wall])?;
             batch.arriving.hurries = true;
-            audit::prune_old(batch)?;
-            forget::note_passing(batch.db, batch.now)?;
-            hours::prune(batch.db, batch.now)?;
-            refusals::prune(batch)
+            Ok(())
         })
-        .await
+        .await?;
+        let mut done = Ok(());
+        for chore in CHORES {
+            done = done.and(self.write(chore).await);
+        }
+        done
     }
 }

@@ -18,6 +18,7 @@ mod claims;
 mod clock;
 mod content;
 mod cut_off;
+mod damage;
 mod deliveries;
 mod dictionary;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    InboxError, aside,
+    InboxError, aside, damage,
     now::{self, Now},
     recovered_rows, schema,
     settling::settle,
@@ -21,9 +21,6 @@ use crate::{
 
 /// The row of `meta` that says what was recovered.
 pub(crate) const NOTE: &str = "recovered";
-
-/// The file that says that a process found damage while it ran, so that the next one recovers.
-const MARK: &str = "inbox.damaged";
 
 /// What was recovered from a damaged inbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,8 +55,8 @@ impl std::fmt::Display for Recovered {
 /// # Errors
 /// Fails with [`InboxError::Damaged`] if it is damaged and another process uses it.
 pub(crate) fn recover_if_damaged(directory: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {
-    let (path, mark) = (directory.join("inbox.db"), directory.join(MARK));
-    let Some(why) = damage(&path).or_else(|| mark.exists().then(|| "it was found damaged".to_owned())) else {
+    let (path, mark) = (directory.join("inbox.db"), damage::mark(directory));
+    let Some(why) = flaw(&path).or_else(|| mark.exists().then(|| "it was found damaged".to_owned())) else {
         return Ok(());
     };
     let failed = |error| InboxError::open(directory, error);
@@ -74,16 +71,16 @@ pub(crate) fn recover_if_damaged(directory: &Path, clock: &Arc<dyn Clock>) -> Re
 }
 
 /// Returns why a file can't be opened, if that is because of damage.
-fn damage(path: &Path) -> Option<String> {
+fn flaw(path: &Path) -> Option<String> {
     if fs::metadata(path).map_or(0, |file| file.len()) == 0 {
         return None;
     }
     let looked = Connection::open(path).and_then(|db| {
-        let tables: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        if tables > 0 {
-            db.query_row("SELECT count(*) FROM meta", [], |row| row.get::<_, i64>(0))?;
-            db.query_row("SELECT max(seq) FROM event", [], |row| row.get::<_, Option<i64>>(0))?;
-            db.query_row("SELECT count(*) FROM source", [], |row| row.get::<_, i64>(0))?;
+        let mut tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
+        for table in tables.query_map([], |row| row.get::<_, String>(0))? {
+            // All columns, because an index that may be whole has some of them.
+            let sql = format!("SELECT * FROM \"{}\" NOT INDEXED LIMIT 1", table?.replace('"', "\"\""));
+            db.query_row(&sql, [], |_| Ok(())).optional()?;
         }
         Ok(())
     });
@@ -160,15 +157,4 @@ pub(crate) fn recovered(db: &Connection) -> Result<Option<Recovered>, InboxError
     let note = db.query_row(SQL, [NOTE], |row| row.get::<_, String>(0)).optional()?;
     let note: Option<Recovered> = note.and_then(|json| serde_json::from_str(&json).ok());
     Ok(note.filter(|recovered| recovered.kept.exists()))
-}
-
-/// Notes that the inbox is damaged, so that the next process recovers it.
-pub(crate) fn note_damage(path: &Path, why: &str) {
-    tracing::error!(
-        why,
-        "the inbox is damaged: nothing is stored until hookmitt is started again and recovers it"
-    );
-    if let Err(error) = hookmitt_sqlite::private_file(&path.with_file_name(MARK)) {
-        tracing::warn!(%error, "can't note that the inbox is damaged");
-    }
 }

@@ -157,3 +157,34 @@ async fn damage_that_is_met_while_running_is_refused_until_the_next_start() {
     drop(inbox);
     assert_eq!(recovered(folder.path(), &bodies).await.0, u64::from(EVENTS), "an index is made anew");
 }
+
+#[tokio::test]
+async fn whichever_table_lost_its_first_page_the_next_start_recovers_the_rest() {
+    let whole = tempfile::tempdir().unwrap();
+    let mut random = SmallRng::seed_from_u64(1);
+    filled(whole.path(), &mut random).await;
+    let db = Connection::open(whole.path().join("inbox.db")).unwrap();
+    let mut tables = db.prepare("SELECT name, rootpage FROM sqlite_schema WHERE type = 'table'").unwrap();
+    let tables: Vec<(String, u64)> =
+        tables.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
+    for (table, root) in tables {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        std::fs::copy(whole.path().join("inbox.db"), &path).unwrap();
+        overwrite(&path, &[root - 1], &mut random);
+        let inbox = reopened(folder.path()).await;
+        let said = inbox.recovered().await.unwrap();
+        assert_eq!(said.map(|said| said.events), Some(EVENTS.into()), "{table}");
+        inbox.check().await.unwrap();
+        let sources = inbox.sources().await.unwrap();
+        let slug = "shop".parse().unwrap();
+        let source = match sources.first() {
+            Some(source) => source.row,
+            None => {
+                inbox.add_source(slug, SourceSettings::default(), false, Timestamp::now()).await.unwrap().row
+            }
+        };
+        inbox.store(arrived(source, b"after")).await.unwrap();
+        closed(inbox).await;
+    }
+}

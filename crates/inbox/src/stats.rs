@@ -206,13 +206,11 @@ impl Inbox {
     /// Fails with [`InboxError::Damaged`] if SQLite finds damage, and with [`InboxError::TooLong`] if the file is so
     /// large that the time isn't enough.
     pub async fn check(&self) -> Result<(), InboxError> {
-        let found = self
-            .readers
+        self.readers
             .read_within(CHECKED_FOR, |db| {
                 let found: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
                 if found == "ok" { Ok(()) } else { Err(InboxError::Damaged(found)) }
             })
-            .await;
-        self.watched(found)
+            .await
     }
 }

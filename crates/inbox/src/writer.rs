@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicI64},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicI64},
     time::Duration,
 };
 
@@ -16,6 +16,7 @@ use crate::{
     InboxError,
     acting::actor,
     batch::{Arriving, Batch},
+    damage::Damage,
     hours::{Latencies, Meter},
     now::{self, Now},
     others, recovery,
@@ -42,7 +43,7 @@ pub struct Inbox {
     pub(crate) owner: Arc<AtomicI64>,
     meter: Arc<Mutex<Meter>>,
     /// What damage was found in the file.
-    damage: Arc<OnceLock<String>>,
+    damage: Damage,
 }
 
 impl Inbox {
@@ -53,6 +54,11 @@ impl Inbox {
     /// Fails with [`InboxError::Newer`] or [`InboxError::Open`].
     pub fn open(directory: &Path, clock: Arc<dyn Clock>) -> Result<Self, InboxError> {
         recovery::recover_if_damaged(directory, &clock)?;
+        let damage = Damage::of(directory);
+        Self::open_whole(directory, clock, damage.clone()).inspect_err(|why| damage.note(why))
+    }
+
+    fn open_whole(directory: &Path, clock: Arc<dyn Clock>, damage: Damage) -> Result<Self, InboxError> {
         let path = schema::prepare(directory)?;
         let clock = StoreClock::resume(now::kept(&hookmitt_sqlite::reader(&path)?)?, clock);
         let (committed, commits) = watch::channel(0);
@@ -65,7 +71,8 @@ impl Inbox {
         let others = others::watch(&path, jobs.ended())?;
         let background = Background::start("inbox-reading").map_err(open_failed)?;
         let path: Arc<Path> = path.into();
-        let readers = Readers::new(Arc::clone(&path));
+        let noted = damage.clone();
+        let readers = Readers::watched(Arc::clone(&path), move |why| noted.note(why));
         Ok(Self {
             jobs,
             readers,
@@ -76,7 +83,7 @@ impl Inbox {
             clock,
             owner: Arc::default(),
             meter,
-            damage: Arc::default(),
+            damage,
         })
     }
 
@@ -116,7 +123,8 @@ impl Inbox {
     ) -> Result<T, InboxError> {
         self.ensure_whole()?;
         let by = actor();
-        self.watched(self.jobs.add(weight, move |db, desk| work(&mut desk.batch(db, by))).await)
+        let stored = self.jobs.add(weight, move |db, desk| work(&mut desk.batch(db, by))).await;
+        stored.inspect_err(|why| self.damage.note(why))
     }
 
     /// Has the writer copy the log into the file and truncate it. Returns `false` if somebody reads it at the moment.
@@ -144,27 +152,18 @@ impl Inbox {
     ) -> Result<T, InboxError> {
         self.ensure_whole()?;
         let by = actor();
-        self.watched(self.jobs.write_now(weight, move |db, desk| work(&mut desk.batch(db, by))).await)
+        let stored = self.jobs.write_now(weight, move |db, desk| work(&mut desk.batch(db, by))).await;
+        stored.inspect_err(|why| self.damage.note(why))
     }
 
     /// Fails if the file was found damaged: what is stored in it now may be lost.
     fn ensure_whole(&self) -> Result<(), InboxError> {
-        self.damage.get().map_or(Ok(()), |why| Err(InboxError::Damaged(why.clone())))
-    }
-
-    /// Notes damage that SQLite has found in the file.
-    pub(crate) fn watched<T>(&self, outcome: Result<T, InboxError>) -> Result<T, InboxError> {
-        if let Err(InboxError::Damaged(why)) = &outcome
-            && self.damage.set(why.clone()).is_ok()
-        {
-            recovery::note_damage(&self.path, why);
-        }
-        outcome
+        self.damage.why().map_or(Ok(()), |why| Err(InboxError::Damaged(why.to_owned())))
     }
 
     /// Returns what damage was found in the file while it was open. From then on nothing is stored.
     pub fn damage(&self) -> Option<&str> {
-        self.damage.get().map(String::as_str)
+        self.damage.why()
     }
 }
 

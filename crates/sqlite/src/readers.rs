@@ -1,7 +1,7 @@
 //! Connections that read while the writer writes.
 
 use std::{
-    marker::PhantomData,
+    fmt,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -30,14 +30,13 @@ const STEPS: i32 = 250;
 pub struct Closed;
 
 /// A few reading connections, opened when first needed. Clones share them. `E` is the error type of the store.
-#[derive(Debug)]
 pub struct Readers<E> {
     path: Arc<Path>,
     turns: Arc<Semaphore>,
     /// The turns of those who read on threads of low priority, which may be slow and so need turns of their own.
     slow_turns: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Open>>>,
-    error: PhantomData<fn() -> E>,
+    failed: Arc<dyn Fn(&E) + Send + Sync>,
 }
 
 /// A connection, and the file that it was opened on.
@@ -54,21 +53,32 @@ impl<E> Clone for Readers<E> {
             turns: Arc::clone(&self.turns),
             slow_turns: Arc::clone(&self.slow_turns),
             idle: Arc::clone(&self.idle),
-            error: self.error,
+            failed: Arc::clone(&self.failed),
         }
+    }
+}
+
+impl<E> fmt::Debug for Readers<E> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Readers").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
 impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
     /// Makes the readers of a file that was prepared.
     pub fn new(path: Arc<Path>) -> Self {
+        Self::watched(path, |_| ())
+    }
+
+    /// Like [`new`](Self::new), and calls `failed` with whatever a read fails with.
+    pub fn watched(path: Arc<Path>, failed: impl Fn(&E) + Send + Sync + 'static) -> Self {
         let turns = Arc::new(Semaphore::new(READERS as usize));
         Self {
             path,
             turns,
             slow_turns: Arc::new(Semaphore::new(READERS as usize)),
             idle: Arc::default(),
-            error: PhantomData,
+            failed: Arc::new(failed),
         }
     }
 
@@ -144,6 +154,14 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
 
     /// Reads on this thread.
     fn read_here<T>(
+        &self,
+        limit: Option<Duration>,
+        read: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.read_with(limit, read).inspect_err(|why| (self.failed)(why))
+    }
+
+    fn read_with<T>(
         &self,
         limit: Option<Duration>,
         read: impl FnOnce(&Connection) -> Result<T, E>,

@@ -3761,6 +3761,8 @@ export interface components {
         StatsJson: {
             /** Format: int64 */
             body_bytes: number;
+            /** @description That the inbox was found damaged, so that nothing is stored until hookmitt is started again; null if it wasn't. */
+            damage: string | null;
             /** @description The number of deliveries in each state. */
             deliveries?: {
                 [key: string]: number;
@@ -3778,6 +3780,8 @@ export interface components {
             history: components["schemas"]["HistoryJson"] | null;
             /** @description How long events wait to be delivered. */
             lag: components["schemas"]["LagJson"];
+            /** @description What was recovered of a damaged inbox, as long as the damaged file is kept; null if there is none. */
+            recovered: string | null;
             /** @description The latest requests that were refused, newest first. */
             refused: components["schemas"]["RefusedJson"][];
             /** @description About what retention will delete within the next day; pinned events are counted, too. */

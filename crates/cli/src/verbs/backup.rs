@@ -1,7 +1,8 @@
 //! `hookmitt backup`: writes a copy of the inbox to a file, while hookmitt runs.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -39,13 +40,11 @@ pub(crate) async fn run(
     if !args.force && fs::symlink_metadata(&file).is_ok() {
         return Err(there(&file));
     }
-    if file.is_dir() || file.file_name().is_none() {
-        return Err(CliError::bad_input("backup-folder", format!("{} is a folder", shown(&file))));
-    }
+    ensure_replaceable(&file)?;
     if is_of_inbox(&file, data_dir) {
         let message = format!("{} belongs to the inbox itself", shown(&file));
-        let hint = "name a file that isn't in the data directory, best on another disk";
-        return Err(CliError::bad_input_with("backup-in-data-dir", message, hint));
+        let hint = "choose another name, best on another disk";
+        return Err(CliError::bad_input_with("backup-over-inbox", message, hint));
     }
     let part = begun(&file, client).await?;
     let ask = json!({ "file": part.path() });
@@ -63,14 +62,39 @@ pub(crate) async fn run(
     Ok(Exit::Success)
 }
 
-/// Whether a file is the inbox, or in the data directory, where a backup would replace what hookmitt works with.
+/// Fails for what can't be a backup's name: a folder, a device, a pipe, or a path that can't be told to the inbox.
+fn ensure_replaceable(file: &Path) -> Result<(), CliError> {
+    let bad = |code, what: &str| Err(CliError::bad_input(code, format!("{} {what}", shown(file))));
+    if file.is_dir() || file.file_name().is_none() {
+        return bad("backup-folder", "is a folder");
+    }
+    if fs::symlink_metadata(file).is_ok_and(|there| !there.is_file() && !there.is_symlink()) {
+        return bad("backup-special", "is a device or a pipe, not a file");
+    }
+    match file.to_str() {
+        None => bad("backup-name", "isn't valid UTF-8: choose another name"),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Whether a file is one that hookmitt works with, or kept, in the data directory. Only backups may be replaced there.
 fn is_of_inbox(file: &Path, data_dir: &Path) -> bool {
+    const OURS: [&str; 2] = ["inbox.", "search."];
     let real = |path: &Path| path.canonicalize().ok();
-    let is_in = real(data_dir)
-        .is_some_and(|dir| file.parent().and_then(real).is_some_and(|folder| folder.starts_with(&dir)));
-    // The inbox may be a link to a file elsewhere.
-    is_in
-        || real(file).is_some_and(|file| real(&data_dir.join("inbox.db")).is_some_and(|inbox| inbox == file))
+    let (Some(folder), Some(data_dir)) = (file.parent().and_then(real), real(data_dir)) else { return false };
+    // They may be links to files elsewhere.
+    let is_linked = real(file).is_some_and(|file| {
+        ["inbox.db", "search.db"].iter().any(|name| real(&data_dir.join(name)) == Some(file.clone()))
+    });
+    let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let is_ours = OURS.iter().any(|ours| name.starts_with(ours)) || (file.exists() && !is_sqlite(file));
+    is_linked || (folder.starts_with(data_dir) && is_ours)
+}
+
+fn is_sqlite(file: &Path) -> bool {
+    let mut head = [0; 16];
+    let read = fs::File::open(file).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == *b"SQLite format 3\0"
 }
 
 fn there(file: &Path) -> CliError {
@@ -122,18 +146,28 @@ mod tests {
         let is_refused = |file: PathBuf| is_of_inbox(&file, &dir);
         assert!(!is_refused(out.join("b.db")));
         assert!(!is_refused(folder.path().join("nowhere/b.db")));
-        for name in ["inbox.db", "search.db", "b.db", "../data/inbox.db"] {
+        fs::write(dir.join("token"), "secret").unwrap();
+        fs::write(dir.join("old.db"), b"SQLite format 3\0").unwrap();
+        for name in ["inbox.db", "search.db-wal", "Inbox.db", "token", "../data/inbox.db"] {
             assert!(is_refused(dir.join(name)), "{name}");
+        }
+        for name in ["new.db", "old.db"] {
+            assert!(!is_refused(dir.join(name)), "{name}");
         }
         #[cfg(unix)]
         {
-            use std::os::unix::fs::symlink;
+            use std::{
+                ffi::OsStr,
+                os::unix::{ffi::OsStrExt as _, fs::symlink},
+            };
             symlink(&dir, out.join("link")).unwrap();
             assert!(is_refused(out.join("link/inbox.db")));
             fs::write(out.join("elsewhere.db"), "the inbox").unwrap();
             symlink(out.join("elsewhere.db"), dir.join("inbox.db")).unwrap();
             assert!(is_refused(out.join("elsewhere.db")));
             assert!(!is_refused(out.join("b.db")));
+            let (device, odd) = (Path::new("/dev/null"), OsStr::from_bytes(b"/tmp/\xff"));
+            assert!(ensure_replaceable(device).is_err() && ensure_replaceable(Path::new(odd)).is_err());
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::{
     client::{Address, Client},
     destination::Destination,
     failure::{CliError, Exit},
+    line_log::LineLog,
     live::{Listening, Message, News},
     path_hint::PathHint,
     provider_name,
@@ -78,6 +79,7 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     let mut seat = Seat::take(&args.flags, data_dir).await?;
     let seen = newest(&seat.client).await; // no `?` here, because the seat has to be left properly
     let mut view = View {
+        log: LineLog::default(),
         tail: Tail::new(TimeZone::system(), seen.unwrap_or(0)),
         path: PathHint::new(&args.target, args.path.is_some()),
     };
@@ -189,6 +191,7 @@ async fn follow(
 /// What is shown of the stream, and what was shown before.
 struct View {
     tail: Tail,
+    log: LineLog,
     path: PathHint,
 }
 
@@ -199,9 +202,9 @@ impl View {
             announce(listening, screen);
         }
         if screen.json {
-            screen.print_json(message)?;
+            self.log.add(screen, || screen.print_json(message))?;
         } else if let Some(line) = self.tail.line(&news, Timestamp::now()) {
-            screen.print(line)?;
+            self.log.add(screen, || screen.print(line))?;
         }
         if let Some(hint) = self.path.of(&news) {
             screen.note(format_args!("{} {hint}", Styled(STRONG, "hint:")));

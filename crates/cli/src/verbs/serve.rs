@@ -9,12 +9,13 @@ use jiff::tz::TimeZone;
 use crate::{
     client::Address,
     failure::{CliError, Exit},
-    live::{Live, News},
+    line_log::LineLog,
+    live::News,
     seat::{Flags, Seat},
     stop::Stop,
     tail::Tail,
     target_view,
-    terminal::{FAINT, Screen, Styled},
+    terminal::{BAD, FAINT, Screen, Styled},
     verbs::events::newest,
 };
 
@@ -41,41 +42,34 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     }
     // Without them everything else is said all the same.
     let _unread = target_view::note_silent(None, &seat.client, screen).await;
-    let ended = watch(&seat, &mut stop, screen).await;
+    tokio::select! {
+        () = stop.asked() => {}
+        ended = watch(&seat, screen) => {
+            if let Err(why) = ended && !matches!(why, CliError::ClosedPipe) {
+                screen.note(Styled(BAD, format_args!("the log ends here, capturing goes on: {why}")));
+            }
+            stop.asked().await;
+        }
+    }
     screen.note(Styled(FAINT, "finishing deliveries in flight; press Ctrl-C again to stop at once"));
     seat.leave(&mut stop).await;
-    ended.map(|()| Exit::Success)
+    Ok(Exit::Success)
 }
 
 /// Logs a line for each stored event and each attempt: as text to standard error, as JSON to standard output. A script
-/// may read the first line only; when nobody reads any more, capturing goes on.
-async fn watch(seat: &Seat, stop: &mut Stop, screen: &Screen) -> Result<(), CliError> {
+/// may read the first line only. It returns only if the log can't go on.
+async fn watch(seat: &Seat, screen: &Screen) -> Result<(), CliError> {
     let seen = newest(&seat.client).await?;
     let address =
         Address::new(["live"]).with("after", Some(seen.to_string())).with("brief", Some("true".to_owned()));
     let mut live = seat.client.stream(Method::GET, &address, None).await?;
-    let mut tail = Tail::new(TimeZone::system(), seen);
-    loop {
-        tokio::select! {
-            () = stop.asked() => return Ok(()),
-            more = log_next(&mut live, &mut tail, screen) => match more {
-                Ok(true) => {}
-                Ok(false) | Err(CliError::ClosedPipe) => break,
-                Err(error) => return Err(error),
-            }
+    let (mut tail, mut log) = (Tail::new(TimeZone::system(), seen), LineLog::default());
+    while let Some(message) = live.next().await {
+        if screen.json {
+            log.add(screen, || screen.print_json(&message))?;
+        } else if let Some(line) = tail.line(&message.read().unwrap_or(News::Other), Timestamp::now()) {
+            screen.note(line);
         }
     }
-    drop(live);
-    stop.asked().await;
     Ok(())
-}
-
-async fn log_next(live: &mut Live, tail: &mut Tail, screen: &Screen) -> Result<bool, CliError> {
-    let Some(message) = live.next().await else { return Ok(false) };
-    if screen.json {
-        screen.print_json(&message)?;
-    } else if let Some(line) = tail.line(&message.read().unwrap_or(News::Other), Timestamp::now()) {
-        screen.note(line);
-    }
-    Ok(true)
 }
