@@ -93,12 +93,15 @@ mod release;
 mod release_tests;
 mod resolve;
 mod restoring;
+#[cfg(test)]
+mod restoring_tests;
 mod retention;
 mod retry;
 mod routes;
 mod routing;
 mod row;
 mod rows;
+mod same_schema;
 #[cfg(test)]
 mod samples;
 mod saved_searches;

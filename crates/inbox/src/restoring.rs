@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     InboxError, aside,
     backup::{BackupNote, Checked, NOTE, Unwanted, check},
-    now, schema,
+    now, same_schema, schema,
 };
 
 /// How long another process may hold the inbox before it counts as in use.
@@ -191,11 +191,12 @@ fn adapt(
     present: Option<&Present>,
     clock: &Arc<dyn Clock>,
 ) -> Result<Adapted, InboxError> {
-    let no_backup = |why: String| InboxError::NoBackup { path: backup.to_owned(), why };
-    is_inbox(made).map_err(|error| no_backup(error.to_string()))?;
+    let bad = |error| of_backup(backup, error);
+    is_inbox(made).map_err(bad)?;
     schema::update(made, backup)?;
     let mut db = Connection::open(made)?;
-    let checked = check(&mut db, &Unwanted::default()).map_err(|error| no_backup(error.to_string()))?;
+    same_schema::ensure_same(&db).map_err(bad)?;
+    let checked = check(&mut db, &Unwanted::default()).map_err(bad)?;
     db.pragma_update(None, "synchronous", "FULL")?;
     let changed = db.unchecked_transaction()?;
     const READ: &str = "SELECT value FROM meta WHERE key = ?1";
@@ -212,6 +213,17 @@ fn adapt(
     drop(db);
     File::open(made).and_then(|file| file.sync_all()).map_err(|error| InboxError::open(made, error))?;
     Ok(Adapted { note, checked, paused })
+}
+
+/// Turns an error that the copy of a backup gave into one about the backup: the inbox is as it was. A full disk is not the
+/// backup's fault.
+fn of_backup(backup: &Path, error: InboxError) -> InboxError {
+    let why = match error {
+        InboxError::Full | InboxError::Busy | InboxError::Open { .. } => return error,
+        InboxError::Damaged(why) => why,
+        error => error.to_string(),
+    };
+    InboxError::NoBackup { path: backup.to_owned(), why }
 }
 
 /// Fails if the file is no inbox.
