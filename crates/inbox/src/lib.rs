@@ -77,6 +77,7 @@ mod queue_story;
 mod queue_tests;
 #[cfg(test)]
 mod random_story;
+mod readable;
 mod reasons;
 #[cfg(test)]
 mod recount;

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     InboxError, aside,
     backup::{BackupNote, Checked, NOTE, Unwanted, check},
-    now, same_schema, schema,
+    now, readable, same_schema, schema,
 };
 
 /// How long another process may hold the inbox before it counts as in use.
@@ -68,6 +68,7 @@ impl Restoring {
         aside::remove(&made).map_err(|error| InboxError::open(&made, error))?;
         let present = Present::of(&path)?;
         let copied = copy(backup, &made).and_then(|()| adapt(&made, backup, present.as_ref(), clock));
+        let copied = copied.map_err(|error| of_backup(backup, error));
         let Adapted { note, checked, paused } = match copied {
             Ok(adapted) => adapted,
             Err(error) => {
@@ -191,12 +192,12 @@ fn adapt(
     present: Option<&Present>,
     clock: &Arc<dyn Clock>,
 ) -> Result<Adapted, InboxError> {
-    let bad = |error| of_backup(backup, error);
-    is_inbox(made).map_err(bad)?;
+    is_inbox(made)?;
     schema::update(made, backup)?;
     let mut db = Connection::open(made)?;
-    same_schema::ensure_same(&db).map_err(bad)?;
-    let checked = check(&mut db, &Unwanted::default()).map_err(bad)?;
+    same_schema::ensure_same(&db)?;
+    let checked = check(&mut db, &Unwanted::default())?;
+    readable::ensure_readable(&db)?;
     db.pragma_update(None, "synchronous", "FULL")?;
     let changed = db.unchecked_transaction()?;
     const READ: &str = "SELECT value FROM meta WHERE key = ?1";
@@ -219,9 +220,9 @@ fn adapt(
 /// backup's fault.
 fn of_backup(backup: &Path, error: InboxError) -> InboxError {
     let why = match error {
-        InboxError::Full | InboxError::Busy | InboxError::Open { .. } => return error,
         InboxError::Damaged(why) => why,
-        error => error.to_string(),
+        InboxError::Sqlite(error) => format!("it can't be read: {error}"),
+        error => return error,
     };
     InboxError::NoBackup { path: backup.to_owned(), why }
 }

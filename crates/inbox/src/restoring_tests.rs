@@ -59,6 +59,7 @@ fn a_backup_with_another_schema_is_refused() {
 fn what_sqlite_adds_to_the_schema_of_a_backup_does_no_harm() {
     assert_eq!(refused_after(""), None);
     assert_eq!(refused_after("ANALYZE"), None);
+    assert_eq!(refused_after("DELETE FROM meta WHERE key = 'keys_settled'"), None, "goes once they are");
 }
 
 #[test]
@@ -69,4 +70,31 @@ fn every_earlier_schema_is_restored() {
         hookmitt_sqlite::update(&path, schema::earlier(version)).unwrap();
         assert_eq!(refused(folder.path(), &path), None, "schema {version}");
     }
+}
+
+#[test]
+fn a_backup_that_could_not_be_opened_is_refused_before_it_takes_the_place() {
+    for (sql, why) in [
+        ("UPDATE meta SET value = 'xx' WHERE key = 'config'", "its config can't be read"),
+        ("UPDATE meta SET value = 'xx' WHERE key = 'last_seq'", "its last_seq can't be read"),
+        ("DELETE FROM meta WHERE key = 'instance'", "its instance can't be read"),
+        ("UPDATE meta SET value = 9223372036854775807 WHERE key = 'last_seq'", "it has no number left"),
+        ("UPDATE source SET slug = 'A B'", "it can't be read: "),
+        ("UPDATE source SET settings = '{'", "it can't be read: "),
+        ("INSERT INTO saved_search (name, q, place) VALUES (CAST(x'ff' AS TEXT), '', 1)", "can't be read"),
+    ] {
+        let refused = refused_after(sql);
+        assert!(refused.as_ref().is_some_and(|refused| refused.contains(why)), "{sql}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_file_of_something_else_is_told_of_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let junk = folder.path().join("junk");
+    std::fs::write(&junk, vec![b'j'; 9_000]).unwrap();
+    let why = refused(folder.path(), &junk).unwrap();
+    assert!(!why.contains("the inbox is damaged"), "{why}");
+    Connection::open(folder.path().join("other")).unwrap().execute_batch("CREATE TABLE a (b)").unwrap();
+    assert_eq!(refused(folder.path(), &folder.path().join("other")).unwrap(), "it is no inbox");
 }
