@@ -17,6 +17,7 @@ mod block;
 mod claims;
 mod clock;
 mod content;
+mod copied;
 mod cut_off;
 mod damage;
 mod deliveries;

@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     InboxError, aside,
     backup::{BackupNote, Checked, NOTE, Unwanted, check},
+    copied::copy,
     now, readable, same_schema, schema,
 };
 
@@ -161,21 +162,6 @@ fn given(db: &Connection) -> rusqlite::Result<(String, i64)> {
     const LAST: &str = "SELECT max(coalesce((SELECT max(seq) FROM event), 0),
         coalesce((SELECT value FROM meta WHERE key = 'last_seq'), 0))";
     Ok((db.query_row(WHICH, [], |row| row.get(0))?, db.query_row(LAST, [], |row| row.get(0))?))
-}
-
-/// Copies a backup, and its log if it is a plain copy that has one.
-fn copy(backup: &Path, made: &Path) -> Result<(), InboxError> {
-    let failed = |error| InboxError::NoBackup { path: backup.to_owned(), why: format!("{error}") };
-    for ending in ["-wal", ""] {
-        let from = aside::with_ending(backup, ending);
-        if ending.is_empty() || from.exists() {
-            let mut from = File::open(from).map_err(failed)?;
-            let to = aside::with_ending(made, ending);
-            let mut to = hookmitt_sqlite::private_file(&to).map_err(|error| InboxError::open(made, error))?;
-            std::io::copy(&mut from, &mut to).map_err(|error| InboxError::open(made, error))?;
-        }
-    }
-    Ok(())
 }
 
 /// What was found in a backup, and what was changed in its copy.

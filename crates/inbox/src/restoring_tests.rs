@@ -98,3 +98,15 @@ fn a_file_of_something_else_is_told_of_as_such() {
     Connection::open(folder.path().join("other")).unwrap().execute_batch("CREATE TABLE a (b)").unwrap();
     assert_eq!(refused(folder.path(), &folder.path().join("other")).unwrap(), "it is no inbox");
 }
+
+#[test]
+fn only_a_file_that_fits_on_the_disk_is_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(refused(folder.path(), folder.path()).unwrap(), "it is no file");
+    #[cfg(unix)]
+    assert_eq!(refused(folder.path(), Path::new("/dev/zero")).unwrap(), "it is no file");
+    let huge = folder.path().join("huge");
+    std::fs::File::create(&huge).unwrap().set_len(1 << 42).unwrap();
+    let why = refused(folder.path(), &huge).unwrap();
+    assert!(why.contains("it needs 4398046511104 bytes, and"), "{why}");
+}
