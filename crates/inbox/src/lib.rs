@@ -38,6 +38,7 @@ mod form;
 mod found_provider;
 mod gaps;
 mod give_up;
+mod given;
 mod glance;
 mod hours;
 mod indexing;

@@ -15,6 +15,7 @@ use crate::{
     InboxError, aside,
     backup::{BackupNote, Checked, NOTE, Unwanted, check},
     copied::copy,
+    given::{Given, keep_numbers},
     now, readable, same_schema, schema,
 };
 
@@ -126,8 +127,7 @@ struct Present {
     /// Its connection, which keeps others from using it; `None` if it is damaged.
     db: Option<Connection>,
     events: Option<u64>,
-    /// Which inbox it is, and the last number that it gave out.
-    given: Option<(String, i64)>,
+    given: Given,
 }
 
 impl Present {
@@ -145,23 +145,14 @@ impl Present {
             }
             db.execute_batch("BEGIN EXCLUSIVE")?;
             let events = db.query_row("SELECT count(*) FROM event", [], |row| row.get(0))?;
-            let given = given(&db)?;
-            Ok(Self { events: Some(events), given: Some(given), db: Some(db) })
+            Ok(Self { events: Some(events), given: Given::by(&db)?, db: Some(db) })
         });
         match looked.map_err(InboxError::from) {
             Ok(present) => Ok(Some(present)),
             Err(InboxError::Busy) => Err(InboxError::InUse(path.parent().unwrap_or(path).to_owned())),
-            Err(_) => Ok(Some(Self { db: None, events: None, given: None })),
+            Err(_) => Ok(Some(Self { db: None, events: None, given: Given::by_damaged(path) })),
         }
     }
-}
-
-/// Returns which inbox it is, and the last number of an event that it gave out.
-fn given(db: &Connection) -> rusqlite::Result<(String, i64)> {
-    const WHICH: &str = "SELECT value FROM meta WHERE key = 'instance'";
-    const LAST: &str = "SELECT max(coalesce((SELECT max(seq) FROM event), 0),
-        coalesce((SELECT value FROM meta WHERE key = 'last_seq'), 0))";
-    Ok((db.query_row(WHICH, [], |row| row.get(0))?, db.query_row(LAST, [], |row| row.get(0))?))
 }
 
 /// What was found in a backup, and what was changed in its copy.
@@ -189,7 +180,7 @@ fn adapt(
     const READ: &str = "SELECT value FROM meta WHERE key = ?1";
     let note: Option<String> = changed.query_row(READ, [NOTE], |row| row.get(0)).optional()?;
     let note = note.and_then(|json| serde_json::from_str(&json).ok());
-    keep_numbers(&changed, present)?;
+    keep_numbers(&changed, present.map(|present| &present.given))?;
     let store = StoreClock::resume(now::kept(&changed)?, Arc::clone(clock)).now();
     let paused = hold_back(&changed, clock.now())?;
     record(&changed, backup, clock.now(), store)?;
@@ -223,16 +214,6 @@ fn is_inbox(made: &Path) -> Result<(), InboxError> {
         db.pragma_query_value(None, "user_version", |row| row.get(0))?,
     );
     if tables == 3 && schema > 0 { Ok(()) } else { Err(InboxError::Damaged("it is no inbox".to_owned())) }
-}
-
-/// Makes sure that the restored inbox gives out no number that the one before it has given out.
-fn keep_numbers(db: &Connection, present: Option<&Present>) -> Result<(), InboxError> {
-    const SQL: &str = "UPDATE meta SET value = max(value, ?1) WHERE key = 'last_seq'";
-    let (which, last) = given(db)?;
-    let before = present.and_then(|present| present.given.as_ref());
-    let last = before.filter(|(before, _)| *before == which).map_or(last, |(_, given)| last.max(*given));
-    db.execute(SQL, [last])?;
-    Ok(())
 }
 
 /// Keeps what waits from being sent, because it may have been sent after the backup was made: pauses the targets for which

@@ -1,6 +1,7 @@
 //! What is refused as a backup, and what a restore makes sure of.
 
 use std::{
+    io::{Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -10,7 +11,7 @@ use hookmitt_event::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::{InboxError, Restoring, schema};
+use crate::{Inbox, InboxError, Restoring, samples, schema};
 
 fn clock() -> Arc<dyn Clock> {
     Arc::new(HandClock::at(Timestamp::from_seconds(1_800_000_000)))
@@ -109,4 +110,49 @@ fn only_a_file_that_fits_on_the_disk_is_copied() {
     std::fs::File::create(&huge).unwrap().set_len(1 << 42).unwrap();
     let why = refused(folder.path(), &huge).unwrap();
     assert!(why.contains("it needs 4398046511104 bytes, and"), "{why}");
+}
+
+/// Makes an inbox with an event of this number, of which a backup without it was made before.
+fn used(folder: &Path, seq: i64) -> PathBuf {
+    let (home, backup) = (folder.join("home"), folder.join("backup"));
+    drop(schema::prepare(&home).unwrap());
+    let db = Connection::open(home.join("inbox.db")).unwrap();
+    db.query_row("PRAGMA journal_mode = delete", [], |_| Ok(())).unwrap();
+    std::fs::copy(home.join("inbox.db"), &backup).unwrap();
+    let event = "INSERT INTO event (seq, id, source, received_at, via, verdict, flags, method, path, version, size,
+        sha256, headers, body) VALUES (?1, zeroblob(16), 1, 0, 0, 0, 0, 'POST', '', 11, 0, zeroblob(32), x'', x'')";
+    db.execute(event, [seq]).unwrap();
+    backup
+}
+
+/// Restores a backup, and returns the number of the next event.
+async fn next_number(folder: &Path, backup: &Path) -> i64 {
+    let home = folder.join("home");
+    Restoring::begin(&home, backup, &clock()).unwrap().take().unwrap();
+    let inbox = Inbox::open(&home, clock()).unwrap();
+    let slug = "one".parse().unwrap();
+    let at = Timestamp::from_seconds(1_800_000_000);
+    let source = inbox.add_source(slug, crate::SourceSettings::default(), false, at).await.unwrap();
+    inbox.store(samples::event(source.row, at)).await.unwrap().seq
+}
+
+#[tokio::test]
+async fn a_restore_over_a_damaged_inbox_gives_out_no_number_again() {
+    for damage in [0_u64, 200] {
+        let folder = tempfile::tempdir().unwrap();
+        let backup = used(folder.path(), 5_000);
+        let mut file =
+            std::fs::File::options().write(true).open(folder.path().join("home/inbox.db")).unwrap();
+        file.seek(SeekFrom::Start(damage)).unwrap();
+        file.write_all(&[0xee; 3_000]).unwrap(); // the page that leads to all tables
+        let next = next_number(folder.path(), &backup).await;
+        assert!(next > 5_000, "{next}");
+    }
+}
+
+#[tokio::test]
+async fn a_restore_over_a_whole_inbox_goes_on_with_its_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let backup = used(folder.path(), 5_000);
+    assert_eq!(next_number(folder.path(), &backup).await, 5_001);
 }
