@@ -2,11 +2,14 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
 use crate::{InboxError, aside};
+
+/// The version in the header of a file with a write-ahead log.
+const LOGGED: u8 = 2;
 
 /// Copies a backup, and its log if it is a plain copy that has one.
 pub(crate) fn copy(backup: &Path, made: &Path) -> Result<(), InboxError> {
@@ -14,7 +17,7 @@ pub(crate) fn copy(backup: &Path, made: &Path) -> Result<(), InboxError> {
     let failed = |error: io::Error| refused(error.to_string());
     let mut files = vec![Source::look(backup).map_err(failed)?];
     let log = aside::with_ending(backup, "-wal");
-    if log.exists() {
+    if files[0].has_log().map_err(failed)? && log.exists() {
         files.push(Source::look(&log).map_err(failed)?);
     }
     let needed: u64 = files.iter().map(|file| file.bytes).sum();
@@ -45,5 +48,13 @@ impl Source {
             return Err(io::Error::other("it is no file"));
         }
         Ok(Self { path: path.to_owned(), bytes: there.len() })
+    }
+
+    /// Whether a log beside the file belongs to it. A backup has none: one that is there anyway was left by another file
+    /// of that name. Byte 18 is described in SQLite's file format.
+    fn has_log(&self) -> io::Result<bool> {
+        let mut head = Vec::new();
+        File::open(&self.path)?.take(20).read_to_end(&mut head)?;
+        Ok(head.get(18) == Some(&LOGGED))
     }
 }

@@ -156,3 +156,21 @@ async fn a_restore_over_a_whole_inbox_goes_on_with_its_numbers() {
     let backup = used(folder.path(), 5_000);
     assert_eq!(next_number(folder.path(), &backup).await, 5_001);
 }
+
+#[test]
+fn a_log_beside_a_backup_is_taken_only_if_it_belongs_to_it() {
+    // A log with frames of another file, as `cp` and a killed hookmitt leave it.
+    let other = tempfile::tempdir().unwrap();
+    let path = other.path().join("other");
+    hookmitt_sqlite::update(&path, schema::earlier(schema::SCHEMA)).unwrap();
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch("PRAGMA wal_autocheckpoint = 0; CREATE TABLE in_the_log (a)").unwrap();
+    let (folder, backup) = backup("");
+    let log = folder.path().join("backup-wal");
+    std::fs::copy(other.path().join("other-wal"), &log).unwrap();
+    assert_eq!(refused(folder.path(), &backup), None);
+    // The log of a plain copy is a part of it.
+    std::fs::copy(&path, &backup).unwrap();
+    let why = refused(folder.path(), &backup).unwrap();
+    assert_eq!(why, "its table in_the_log doesn't belong there");
+}
