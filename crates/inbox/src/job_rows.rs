@@ -159,6 +159,13 @@ pub(crate) fn job(db: &Connection, id: i64) -> Result<Job, InboxError> {
     found.ok_or(InboxError::UnknownJob(id))
 }
 
+/// Reads every job.
+pub(crate) fn read_all(db: &Connection) -> Result<(), InboxError> {
+    let mut select = db.prepare_cached(SELECT)?;
+    let mut jobs = select.query_map([], read)?;
+    Ok(jobs.try_for_each(|job| job.map(drop))?)
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<Job> {
     let parsed =
         |column, text: String| serde_json::from_str(&text).map_err(|_| rows::corrupt(column, "JSON"));

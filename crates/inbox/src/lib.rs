@@ -17,6 +17,7 @@ mod block;
 mod claims;
 mod clock;
 mod content;
+mod copied;
 mod cut_off;
 mod damage;
 mod deliveries;
@@ -38,6 +39,7 @@ mod form;
 mod found_provider;
 mod gaps;
 mod give_up;
+mod given;
 mod glance;
 mod hours;
 mod indexing;
@@ -78,6 +80,7 @@ mod queue_story;
 mod queue_tests;
 #[cfg(test)]
 mod random_story;
+mod readable;
 mod reasons;
 #[cfg(test)]
 mod recount;
@@ -94,6 +97,8 @@ mod release;
 mod release_tests;
 mod resolve;
 mod restoring;
+#[cfg(test)]
+mod restoring_tests;
 mod retention;
 mod retry;
 mod room;
@@ -101,6 +106,7 @@ mod routes;
 mod routing;
 mod row;
 mod rows;
+mod same_schema;
 #[cfg(test)]
 mod samples;
 mod saved_searches;

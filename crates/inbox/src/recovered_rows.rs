@@ -91,6 +91,11 @@ fn table_of(row: &[Value]) -> Option<&'static str> {
     }
 }
 
+/// Whether a row has the form of an event.
+pub(crate) fn is_event(row: &[Value]) -> bool {
+    table_of(row) == Some("event")
+}
+
 /// Adds a row with its number. A row that doesn't fit the table is left out. A row that was stored before its table got
 /// more columns has only the first ones.
 fn put(

@@ -14,7 +14,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     InboxError, aside,
     backup::{BackupNote, Checked, NOTE, Unwanted, check},
-    now, schema,
+    copied::copy,
+    given::{Given, keep_numbers},
+    now, readable, same_schema, schema,
 };
 
 /// How long another process may hold the inbox before it counts as in use.
@@ -68,6 +70,7 @@ impl Restoring {
         aside::remove(&made).map_err(|error| InboxError::open(&made, error))?;
         let present = Present::of(&path)?;
         let copied = copy(backup, &made).and_then(|()| adapt(&made, backup, present.as_ref(), clock));
+        let copied = copied.map_err(|error| of_backup(backup, error));
         let Adapted { note, checked, paused } = match copied {
             Ok(adapted) => adapted,
             Err(error) => {
@@ -124,8 +127,7 @@ struct Present {
     /// Its connection, which keeps others from using it; `None` if it is damaged.
     db: Option<Connection>,
     events: Option<u64>,
-    /// Which inbox it is, and the last number that it gave out.
-    given: Option<(String, i64)>,
+    given: Given,
 }
 
 impl Present {
@@ -143,38 +145,14 @@ impl Present {
             }
             db.execute_batch("BEGIN EXCLUSIVE")?;
             let events = db.query_row("SELECT count(*) FROM event", [], |row| row.get(0))?;
-            let given = given(&db)?;
-            Ok(Self { events: Some(events), given: Some(given), db: Some(db) })
+            Ok(Self { events: Some(events), given: Given::by(&db)?, db: Some(db) })
         });
         match looked.map_err(InboxError::from) {
             Ok(present) => Ok(Some(present)),
             Err(InboxError::Busy) => Err(InboxError::InUse(path.parent().unwrap_or(path).to_owned())),
-            Err(_) => Ok(Some(Self { db: None, events: None, given: None })),
+            Err(_) => Ok(Some(Self { db: None, events: None, given: Given::by_damaged(path) })),
         }
     }
-}
-
-/// Returns which inbox it is, and the last number of an event that it gave out.
-fn given(db: &Connection) -> rusqlite::Result<(String, i64)> {
-    const WHICH: &str = "SELECT value FROM meta WHERE key = 'instance'";
-    const LAST: &str = "SELECT max(coalesce((SELECT max(seq) FROM event), 0),
-        coalesce((SELECT value FROM meta WHERE key = 'last_seq'), 0))";
-    Ok((db.query_row(WHICH, [], |row| row.get(0))?, db.query_row(LAST, [], |row| row.get(0))?))
-}
-
-/// Copies a backup, and its log if it is a plain copy that has one.
-fn copy(backup: &Path, made: &Path) -> Result<(), InboxError> {
-    let failed = |error| InboxError::NoBackup { path: backup.to_owned(), why: format!("{error}") };
-    for ending in ["-wal", ""] {
-        let from = aside::with_ending(backup, ending);
-        if ending.is_empty() || from.exists() {
-            let mut from = File::open(from).map_err(failed)?;
-            let to = aside::with_ending(made, ending);
-            let mut to = hookmitt_sqlite::private_file(&to).map_err(|error| InboxError::open(made, error))?;
-            std::io::copy(&mut from, &mut to).map_err(|error| InboxError::open(made, error))?;
-        }
-    }
-    Ok(())
 }
 
 /// What was found in a backup, and what was changed in its copy.
@@ -191,17 +169,18 @@ fn adapt(
     present: Option<&Present>,
     clock: &Arc<dyn Clock>,
 ) -> Result<Adapted, InboxError> {
-    let no_backup = |why: String| InboxError::NoBackup { path: backup.to_owned(), why };
-    is_inbox(made).map_err(|error| no_backup(error.to_string()))?;
+    is_inbox(made)?;
     schema::update(made, backup)?;
     let mut db = Connection::open(made)?;
-    let checked = check(&mut db, &Unwanted::default()).map_err(|error| no_backup(error.to_string()))?;
+    same_schema::ensure_same(&db)?;
+    let checked = check(&mut db, &Unwanted::default())?;
+    readable::ensure_readable(&db)?;
     db.pragma_update(None, "synchronous", "FULL")?;
     let changed = db.unchecked_transaction()?;
     const READ: &str = "SELECT value FROM meta WHERE key = ?1";
     let note: Option<String> = changed.query_row(READ, [NOTE], |row| row.get(0)).optional()?;
     let note = note.and_then(|json| serde_json::from_str(&json).ok());
-    keep_numbers(&changed, present)?;
+    keep_numbers(&changed, present.map(|present| &present.given))?;
     let store = StoreClock::resume(now::kept(&changed)?, Arc::clone(clock)).now();
     let paused = hold_back(&changed, clock.now())?;
     record(&changed, backup, clock.now(), store)?;
@@ -214,6 +193,17 @@ fn adapt(
     Ok(Adapted { note, checked, paused })
 }
 
+/// Turns an error that the copy of a backup gave into one about the backup: the inbox is as it was. A full disk is not the
+/// backup's fault.
+fn of_backup(backup: &Path, error: InboxError) -> InboxError {
+    let why = match error {
+        InboxError::Damaged(why) => why,
+        InboxError::Sqlite(error) => format!("it can't be read: {error}"),
+        error => return error,
+    };
+    InboxError::NoBackup { path: backup.to_owned(), why }
+}
+
 /// Fails if the file is no inbox.
 fn is_inbox(made: &Path) -> Result<(), InboxError> {
     let db = Connection::open(made)?;
@@ -224,16 +214,6 @@ fn is_inbox(made: &Path) -> Result<(), InboxError> {
         db.pragma_query_value(None, "user_version", |row| row.get(0))?,
     );
     if tables == 3 && schema > 0 { Ok(()) } else { Err(InboxError::Damaged("it is no inbox".to_owned())) }
-}
-
-/// Makes sure that the restored inbox gives out no number that the one before it has given out.
-fn keep_numbers(db: &Connection, present: Option<&Present>) -> Result<(), InboxError> {
-    const SQL: &str = "UPDATE meta SET value = max(value, ?1) WHERE key = 'last_seq'";
-    let (which, last) = given(db)?;
-    let before = present.and_then(|present| present.given.as_ref());
-    let last = before.filter(|(before, _)| *before == which).map_or(last, |(_, given)| last.max(*given));
-    db.execute(SQL, [last])?;
-    Ok(())
 }
 
 /// Keeps what waits from being sent, because it may have been sent after the backup was made: pauses the targets for which

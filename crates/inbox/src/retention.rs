@@ -113,7 +113,8 @@ fn span(keep: Keep) -> Option<i64> {
     }
 }
 
-fn retention(db: &Connection) -> Result<Retention, InboxError> {
+/// Returns how long events are kept.
+pub(crate) fn retention(db: &Connection) -> Result<Retention, InboxError> {
     const SQL: &str = "SELECT r.kept, r.span, s.slug FROM retention r LEFT JOIN source s ON s.id = r.source";
     let mut all = Retention::default();
     let mut select = db.prepare_cached(SQL)?;

@@ -89,7 +89,8 @@ impl Inbox {
     }
 }
 
-fn all(db: &Connection) -> Result<Vec<SavedSearch>, InboxError> {
+/// Returns the saved searches in order.
+pub(crate) fn all(db: &Connection) -> Result<Vec<SavedSearch>, InboxError> {
     let mut select = db.prepare_cached("SELECT id, name, q FROM saved_search ORDER BY place, id")?;
     let found = select.query_map([], saved)?;
     Ok(found.collect::<Result<_, _>>()?)

@@ -66,6 +66,13 @@ pub(crate) fn update(copy: &Path, backup: &Path) -> Result<(), InboxError> {
     })
 }
 
+/// Returns an inbox in memory that has had all migrations, and nothing else.
+pub(crate) fn fresh() -> rusqlite::Result<rusqlite::Connection> {
+    let db = rusqlite::Connection::open_in_memory()?;
+    MIGRATIONS.iter().try_for_each(|sql| db.execute_batch(sql))?;
+    Ok(db)
+}
+
 /// Creates a data directory (0700) if it is missing.
 pub(crate) fn make_folder(directory: &Path) -> Result<(), InboxError> {
     hookmitt_sqlite::make_private_folder(directory).map_err(|error| InboxError::open(directory, error))

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How many numbers are left out after a recovery: some may have been given to events that were lost.
-const SPARE: i64 = 1_000;
+pub(crate) const SPARE: i64 = 1_000;
 
 /// Why a delivery is not sent whose event has lost its body.
 const WHY_LOST: &str = "its event's body was damaged";

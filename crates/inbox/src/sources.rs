@@ -72,15 +72,7 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn sources(&self) -> Result<Vec<Source>, InboxError> {
-        const SQL: &str = "SELECT id, slug, provider, settings, auto_created FROM source
-            WHERE removed_at IS NULL ORDER BY slug";
-        self.readers
-            .read(|db| {
-                let mut select = db.prepare_cached(SQL)?;
-                let found = select.query_map([], source)?;
-                Ok(found.collect::<Result<_, _>>()?)
-            })
-            .await
+        self.readers.read(all).await
     }
 
     /// Adds a source. A removed source of that name comes back with these settings.
@@ -257,6 +249,15 @@ fn auto_created(db: &Connection) -> Result<i64, InboxError> {
 
 pub(crate) fn json(settings: &SourceSettings) -> String {
     serde_json::to_string(settings).unwrap_or_else(|_| "{}".to_owned())
+}
+
+/// Returns every source, by name.
+pub(crate) fn all(db: &Connection) -> Result<Vec<Source>, InboxError> {
+    const SQL: &str = "SELECT id, slug, provider, settings, auto_created FROM source
+        WHERE removed_at IS NULL ORDER BY slug";
+    let mut select = db.prepare_cached(SQL)?;
+    let found = select.query_map([], source)?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 pub(crate) fn source(row: &Row<'_>) -> rusqlite::Result<Source> {

@@ -75,13 +75,7 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn targets(&self) -> Result<Vec<Target>, InboxError> {
-        self.readers
-            .read(|db| {
-                let mut select = db.prepare_cached(&format!("{SELECT} ORDER BY t.id"))?;
-                let found = select.query_map([], target)?;
-                Ok(found.collect::<Result<_, _>>()?)
-            })
-            .await
+        self.readers.read(all).await
     }
 
     /// Adds a target. For a URL given once ([`TargetKind::Once`]), an existing target of that URL is returned instead,
@@ -266,6 +260,13 @@ fn source_row(db: &Connection, slug: &Slug) -> Result<i64, InboxError> {
     const SQL: &str = "SELECT id FROM source WHERE slug = ?1 AND removed_at IS NULL";
     let row = db.prepare_cached(SQL)?.query_row([slug.as_str()], |row| row.get(0)).optional()?;
     row.ok_or_else(|| InboxError::UnknownSource(slug.to_string()))
+}
+
+/// Returns every target.
+pub(crate) fn all(db: &Connection) -> Result<Vec<Target>, InboxError> {
+    let mut select = db.prepare_cached(&format!("{SELECT} ORDER BY t.id"))?;
+    let found = select.query_map([], target)?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 fn target(row: &Row<'_>) -> rusqlite::Result<Target> {

@@ -86,13 +86,7 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn tunnels(&self) -> Result<Vec<KeptTunnel>, InboxError> {
-        self.readers
-            .read(|db| {
-                let mut select = db.prepare_cached(&format!("{SELECT} ORDER BY id"))?;
-                let found = select.query_map([], tunnel)?;
-                Ok(found.collect::<Result<_, _>>()?)
-            })
-            .await
+        self.readers.read(all).await
     }
 
     /// Returns one tunnel.
@@ -233,6 +227,13 @@ impl Inbox {
 fn find(db: &Connection, id: i64) -> Result<KeptTunnel, InboxError> {
     let found = db.prepare_cached(&format!("{SELECT} AND id = ?1"))?.query_row([id], tunnel);
     found.optional()?.ok_or(InboxError::UnknownTunnel(id))
+}
+
+/// Returns every tunnel.
+pub(crate) fn all(db: &Connection) -> Result<Vec<KeptTunnel>, InboxError> {
+    let mut select = db.prepare_cached(&format!("{SELECT} ORDER BY id"))?;
+    let found = select.query_map([], tunnel)?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 fn tunnel(row: &Row<'_>) -> rusqlite::Result<KeptTunnel> {
