@@ -15,6 +15,7 @@ use crate::{
     InboxError, aside,
     backup::{BackupNote, Checked, NOTE, Unwanted, check},
     copied::copy,
+    damage,
     given::{Given, keep_numbers},
     now, readable, same_schema, schema,
 };
@@ -99,6 +100,8 @@ impl Restoring {
         let was_there = self.path.exists();
         aside::replace(&self.path, &self.made, &kept).map_err(failed)?;
         drop(self.old);
+        // What was found damaged is kept; the next start has nothing to recover.
+        let _gone = self.path.parent().map(|directory| fs::remove_file(damage::mark(directory)));
         Ok(was_there.then_some(kept))
     }
 

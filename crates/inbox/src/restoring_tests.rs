@@ -174,3 +174,13 @@ fn a_log_beside_a_backup_is_taken_only_if_it_belongs_to_it() {
     let why = refused(folder.path(), &backup).unwrap();
     assert_eq!(why, "its table in_the_log doesn't belong there");
 }
+
+#[test]
+fn the_note_of_damage_goes_with_the_damaged_inbox() {
+    let folder = tempfile::tempdir().unwrap();
+    let backup = used(folder.path(), 1);
+    let mark = folder.path().join("home/inbox.damaged");
+    std::fs::write(&mark, "").unwrap();
+    Restoring::begin(&folder.path().join("home"), &backup, &clock()).unwrap().take().unwrap();
+    assert!(!mark.exists(), "the next start would recover the restored inbox");
+}
