@@ -37,7 +37,7 @@ export async function keeping(stage) {
   for (const theme of ['dark', 'light']) {
     await settle(ui, theme, WIDE);
     await ui.page.keyboard.press('t');
-    await sees(ui.page.getByRole('option', { name: /to look at/ }));
+    await sees(ui.page.getByRole('listbox', { name: 'Tags' }).getByRole('option', { name: /to look at/ }));
     await picture(ui, `marks-tag-${theme}`);
     await ui.page.keyboard.press('Escape');
     await ui.page.keyboard.press('n');
