@@ -33,7 +33,7 @@ export async function retention(stage) {
     await route.fulfill({ response: answer, json: { ...(await answer.json()), disk: { free: 412_000_000, total: 250_000_000_000, nearly_full: true } } });
   });
   await ui.page.reload();
-  await sees(ui.page.getByText('The disk is nearly full'));
+  await sees(ui.page.getByText('The disk is nearly full: '));
   for (const [size, name] of [[WIDE, 'retention'], [NARROW, 'retention-narrow'], [PHONE, 'retention-phone']]) {
     await both(ui, name, '#/settings/retention', 'Empty: as for all sources', size);
     await ui.page.getByRole('group', { name: 'stripe-test' }).getByLabel('Skipped').fill('soon');
