@@ -23,6 +23,7 @@ mod stories {
     mod clocks;
     mod clocks_relay;
     mod confirm;
+    mod damaged;
     mod dedupe;
     mod dedupe_judged;
     mod dedupe_order;

@@ -138,6 +138,7 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::OutOfTurn
         | InboxError::NotOwner
         | InboxError::Closed => StatusCode::SERVICE_UNAVAILABLE,
+        InboxError::Lost(_) => StatusCode::GONE,
         InboxError::Newer { .. }
         | InboxError::Open { .. }
         | InboxError::Backup(_)

@@ -15,7 +15,7 @@ use hookmitt_sqlite::Copying;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
-use crate::{Inbox, InboxError, content};
+use crate::{Inbox, InboxError, content, rows::LOST};
 
 /// The row of `meta` in which a backup says what it is.
 pub(crate) const NOTE: &str = "backup";
@@ -43,6 +43,8 @@ pub struct BackupNote {
 pub struct Checked {
     /// How many events it holds, those in the bin included.
     pub events: u64,
+    /// How many of those have lost their body: the inbox was damaged before.
+    pub without_body: u64,
     /// How many bytes it has.
     pub bytes: u64,
 }
@@ -180,24 +182,30 @@ pub(crate) fn check(db: &mut Connection, unwanted: &Unwanted) -> Result<Checked,
     compare_some(db, unwanted)?;
     db.progress_handler(0, None::<fn() -> bool>)?;
     let bytes = number(db, "PRAGMA page_count")? * number(db, "PRAGMA page_size")?;
-    Ok(Checked { events: number(db, "SELECT count(*) FROM event")?, bytes })
+    let without_body = number(db, &format!("SELECT count(*) FROM event WHERE flags & {LOST}"))?;
+    Ok(Checked { events: number(db, "SELECT count(*) FROM event")?, without_body, bytes })
 }
 
 fn number(db: &Connection, sql: &str) -> rusqlite::Result<u64> {
     db.query_row(sql, [], |row| row.get(0))
 }
 
-/// Compares the bodies of events, evenly spread over all of them, with their SHA-256.
+/// Compares the bodies of events, evenly spread over all of them, with their SHA-256. Bodies that were lost to damage
+/// before are missing in the inbox as well.
 fn compare_some(db: &Connection, unwanted: &Unwanted) -> Result<(), InboxError> {
     const RANGE: &str = "SELECT coalesce(min(seq), 0), coalesce(max(seq), -1) FROM event";
-    const NEXT: &str = "SELECT seq FROM event WHERE seq >= ?1 ORDER BY seq LIMIT 1";
+    const NEXT: &str = "SELECT seq FROM event WHERE seq >= ?1 AND NOT flags & ?2 ORDER BY seq LIMIT 1";
     let (first, last): (i64, i64) = db.query_row(RANGE, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let stride = ((last - first) / SAMPLE).max(1);
     let mut from = first;
     while from <= last && !unwanted.is_ended() {
-        let next = db.prepare_cached(NEXT)?.query_row([from], |row| row.get::<_, i64>(0)).optional()?;
+        let next = db.prepare_cached(NEXT)?.query_row([from, LOST], |row| row.get::<_, i64>(0)).optional()?;
         let Some(seq) = next else { break };
-        if !content::is_genuine(db, seq)? {
+        let is_genuine = content::is_genuine(db, seq).or_else(|error| match error {
+            InboxError::Lost(_) => Ok(false),
+            error => Err(error),
+        });
+        if !is_genuine? {
             return Err(InboxError::Damaged(format!("the body of event #{seq} isn't the one that came")));
         }
         from = seq + stride;

@@ -4,7 +4,7 @@
 //! last of them; in others, [`blank_next`] overwrites what is gone. So deleting many events, which are mostly
 //! neighbours, compresses little again.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, io};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use zstd::bulk::Compressor;
@@ -34,7 +34,7 @@ pub(crate) fn lose(db: &Connection, block: i64, start: usize, length: usize) -> 
 
 /// Returns the bytes of a body in a block.
 pub(crate) fn body(db: &Connection, id: i64, start: usize, length: usize) -> Result<Vec<u8>, InboxError> {
-    let damaged = || InboxError::Damaged(format!("the body is missing in block {id}"));
+    let damaged = || InboxError::Lost(format!("the body is missing in block {id}"));
     let (dictionary, data) = stored(db, id)?.ok_or_else(damaged)?;
     KNOWN.with_borrow_mut(|known| {
         let place = known.iter().position(|(packed, _)| *packed == data);
@@ -71,7 +71,7 @@ pub(crate) fn blank_next(db: &Connection) -> Result<bool, InboxError> {
         return Ok(false);
     };
     match blanked(db, id) {
-        Err(InboxError::Damaged(why)) => {
+        Err(InboxError::Lost(why)) => {
             tracing::warn!(why, id, "what is gone from a damaged block stays in it")
         }
         other => other?,
@@ -95,8 +95,13 @@ fn blanked(db: &Connection, id: i64) -> Result<(), InboxError> {
         }
     }
     let text = dictionary::text(db, dictionary)?;
-    let frame = Compressor::with_dictionary(LEVEL, &text).and_then(|mut zstd| zstd.compress(&bodies));
-    let frame = frame.map_err(|why| InboxError::Damaged(why.to_string()))?;
+    let frame = compressed(&bodies, &text).map_err(|why| InboxError::Lost(why.to_string()))?;
     db.prepare_cached(PUT)?.execute(params![id, form::form(&bodies, &frame)])?;
     Ok(())
+}
+
+fn compressed(bodies: &[u8], dictionary: &[u8]) -> io::Result<Vec<u8>> {
+    let mut zstd = Compressor::with_dictionary(LEVEL, dictionary)?;
+    zstd.include_checksum(true)?;
+    zstd.compress(bodies)
 }

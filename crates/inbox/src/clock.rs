@@ -12,8 +12,7 @@ use crate::{
 impl Inbox {
     /// Stores the reading of the inbox's clock for the next process that opens the inbox, notes what ages by it, and
     /// removes what has become too old for the audit trail, the history or the refusals. The process that delivers does
-    /// this every half minute, and when it
-    /// ends.
+    /// this every half minute, and when it ends.
     ///
     /// # Errors
     /// Fails if SQLite does.

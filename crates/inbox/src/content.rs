@@ -1,8 +1,8 @@
-//! Where an event's header lines and body are: as they came (`raw`), compressed (`packed`, small bodies in `block`), or, if an earlier version
-//! stored them, in the event's own row.
+//! Where an event's header lines and body are: as they came (`raw`), compressed (`packed`, small bodies in `block`), or,
+//! if an earlier version stored them, in the event's own row.
 
 use bytes::Bytes;
-use hookmitt_event::HeaderLines;
+use hookmitt_event::{Event, HeaderLines};
 use rusqlite::{Connection, Row, types::ValueRef};
 use sha2::{Digest as _, Sha256};
 
@@ -27,7 +27,7 @@ pub(crate) fn read(db: &Connection, seq: i64) -> Result<(HeaderLines, Bytes), In
 fn body(db: &Connection, seq: i64) -> Result<Bytes, InboxError> {
     const SQL: &str =
         "SELECT coalesce(r.body, p.body, e.body), p.dictionary, r.seq IS NULL AND p.seq IS NOT NULL, e.size,
-        iif(r.seq IS NULL, p.block, NULL), p.start
+        iif(r.seq IS NULL, p.block, NULL), p.start, e.flags & 128
         FROM event e LEFT JOIN raw r ON r.seq = e.seq LEFT JOIN packed p ON p.seq = e.seq WHERE e.seq = ?1";
     let mut select = db.prepare_cached(SQL)?;
     let mut found = select.query([seq])?;
@@ -38,9 +38,10 @@ fn body(db: &Connection, seq: i64) -> Result<Bytes, InboxError> {
         None => bytes(db, row, 0)?,
     };
     if size != body.len() {
-        return Err(InboxError::Damaged(format!(
-            "the body of event #{seq} has another length than it came with"
-        )));
+        return Err(InboxError::Lost(match row.get::<_, bool>(6)? {
+            true => format!("the body of event #{seq} was lost when the inbox was damaged"),
+            false => format!("the body of event #{seq} has another length than it came with"),
+        }));
     }
     Ok(body.into())
 }
@@ -53,11 +54,19 @@ pub(crate) fn is_genuine(db: &Connection, seq: i64) -> Result<bool, InboxError> 
     Ok(<[u8; 32]>::from(Sha256::digest(&body)) == sha256)
 }
 
+/// Fails with [`InboxError::Lost`] if the body of an event isn't the one that came: it must neither be shown nor sent.
+pub(crate) fn ensure_genuine(event: &Event) -> Result<(), InboxError> {
+    if <[u8; 32]>::from(Sha256::digest(&event.request.body)) == event.sha256 {
+        return Ok(());
+    }
+    Err(InboxError::Lost(format!("the body of event #{} isn't the one that came", event.seq)))
+}
+
 /// Returns the body of an event, or `None` if it is damaged.
 pub(crate) fn body_or_none(db: &Connection, seq: i64) -> Result<Option<Bytes>, InboxError> {
     match body(db, seq) {
         Ok(body) => Ok(Some(body)),
-        Err(InboxError::Damaged(why)) => {
+        Err(InboxError::Lost(why)) => {
             tracing::warn!(seq, why, "an event's body can't be read, so its text can't be searched");
             Ok(None)
         }
@@ -82,7 +91,7 @@ pub(crate) fn headers_at(db: &Connection, row: &Row<'_>, first: usize) -> Result
 /// Returns the bytes of a column. The dictionary, and whether the bytes are packed, are in the two columns after it.
 fn bytes(db: &Connection, row: &Row<'_>, column: usize) -> Result<Vec<u8>, InboxError> {
     let ValueRef::Blob(stored) = row.get_ref(column)? else {
-        return Err(InboxError::Damaged("the bytes of an event are missing".to_owned()));
+        return Err(InboxError::Lost("the bytes of an event are missing".to_owned()));
     };
     if !row.get::<_, bool>(column + 2)? {
         return Ok(stored.to_vec());
@@ -93,6 +102,6 @@ fn bytes(db: &Connection, row: &Row<'_>, column: usize) -> Result<Vec<u8>, Inbox
 
 /// Reads header lines as they are stored.
 pub(crate) fn header_lines(block: Vec<u8>) -> Result<HeaderLines, InboxError> {
-    let damaged = |_| InboxError::Damaged("the header lines of an event can't be read".to_owned());
+    let damaged = |_| InboxError::Lost("the header lines of an event can't be read".to_owned());
     HeaderLines::from_wire(block.into()).map_err(damaged)
 }

@@ -72,5 +72,5 @@ pub(crate) fn text(db: &Connection, id: i64) -> Result<Vec<u8>, InboxError> {
     const SQL: &str = "SELECT data FROM dictionary WHERE id = ?1";
     let text: Option<Vec<u8>> = db.prepare_cached(SQL)?.query_row([id], |row| row.get(0)).optional()?;
     let text = text.filter(|text| id_of(text) == id);
-    text.ok_or_else(|| InboxError::Damaged(format!("dictionary {id} is missing or changed")))
+    text.ok_or_else(|| InboxError::Lost(format!("dictionary {id} is missing or changed")))
 }

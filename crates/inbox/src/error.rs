@@ -116,6 +116,9 @@ pub enum InboxError {
     /// SQLite has found damage in the file.
     #[error("the inbox is damaged: {0}")]
     Damaged(String),
+    /// The body of an event, or its header lines, can't be read any more. The inbox is otherwise whole.
+    #[error("{0}")]
+    Lost(String),
     /// Another process has become the one that delivers.
     #[error("another process delivers from this inbox")]
     NotOwner,
@@ -163,6 +166,7 @@ impl Explain for InboxError {
             Self::NoBackup { .. } => "no-backup",
             Self::InUse(_) => "inbox-in-use",
             Self::Damaged(_) => "inbox-damaged",
+            Self::Lost(_) => "body-lost",
             Self::NotOwner => "not-owner",
             Self::Closed => "inbox-closed",
             Self::Panicked | Self::Sqlite(_) => "inbox-failed",
@@ -202,6 +206,7 @@ impl Explain for InboxError {
             Self::Damaged(_) => {
                 "start hookmitt again: it keeps the damaged file, and recovers what can be read"
             }
+            Self::Lost(_) => "have its sender send it again: what is lost doesn't come back",
             Self::UnknownJob(_) => "`hookmitt jobs` lists those of the last 7 days",
             Self::NotResumable { state: JobState::Done, .. } => "ask for it again",
             Self::NotResumable { .. } => "it goes on by itself: `hookmitt jobs` says how far it is",

@@ -101,6 +101,7 @@ fn whole(db: &Connection, id: EventId, clock: &StoreClock) -> Result<Event, Inbo
     let mut found = select.query([id.as_bytes()])?;
     let row = found.next()?.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))?;
     let mut event = read(row, content::read(db, row.get(0)?)?)?;
+    content::ensure_genuine(&event)?;
     let forwarded: Option<Vec<u8>> = row.get(NEXT)?;
     event.forwarded = forwarded.map(content::header_lines).transpose()?;
     let stored_at: Option<i64> = row.get(NEXT + 1)?;

@@ -74,7 +74,7 @@ mod tests {
         type Change = fn(&mut NewEvent);
         let changes: [(bool, Change); 8] = [
             (true, |_| ()),
-            (true, |new| new.sha256 = [9; 32]),
+            (true, |new| *new = samples::with_body(new.clone(), "other")),
             (false, |new| new.verdict = Verdict::Unsigned),
             (false, |new| new.verdict = Verdict::Invalid),
             (false, |new| new.verdict = Verdict::NoSecret),

@@ -17,8 +17,10 @@ const CHUNK: usize = 64;
 
 /// Notes which event is the newest, if it is time.
 pub(crate) fn note_passing(db: &Connection, now: Now) -> Result<(), InboxError> {
-    const SQL: &str = "INSERT INTO passed SELECT max(e.seq), ?1 FROM event e
-        WHERE (SELECT at FROM passed ORDER BY seq DESC LIMIT 1) <= ?2 HAVING max(e.seq) > 0
+    // Not `max(seq)`, which SQLite looks up only if nothing else is asked, and otherwise finds by reading all events.
+    const SQL: &str =
+        "INSERT INTO passed SELECT seq, ?1 FROM (SELECT seq FROM event ORDER BY seq DESC LIMIT 1)
+        WHERE (SELECT at FROM passed ORDER BY seq DESC LIMIT 1) <= ?2
         ON CONFLICT DO NOTHING";
     db.prepare_cached(SQL)?.execute([now.store, now.store.saturating_sub(EVERY)])?;
     Ok(())

@@ -29,7 +29,7 @@ pub(crate) fn is_plain(form: &[u8]) -> bool {
 /// Returns the bytes that a form stands for. A damaged form is told in words; it never takes much more memory than what
 /// it can really hold.
 pub(crate) fn bytes(form: &[u8], dictionary: Option<Prepared>) -> Result<Vec<u8>, InboxError> {
-    let damaged = || InboxError::Damaged("compressed bytes of an event can't be read".to_owned());
+    let damaged = || InboxError::Lost("compressed bytes of an event can't be read".to_owned());
     match form.split_first() {
         Some((&PLAIN, bytes)) => Ok(bytes.to_vec()),
         Some((&FRAME, frame)) => decompressed(frame, dictionary).ok_or_else(damaged),

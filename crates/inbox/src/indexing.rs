@@ -14,6 +14,7 @@ use std::{
 
 use hookmitt_event::{Event, EventStatus, TargetId};
 use hookmitt_search::Answer;
+use hookmitt_sqlite::Background;
 use rusqlite::{Connection, params};
 
 use crate::{Inbox, InboxError, content, matching::answers, owner, row::by_seq};
@@ -132,14 +133,14 @@ impl Inbox {
     }
 
     /// Returns the events with numbers above `after` and up to `up_to`, oldest first, as many as may be read at once.
-    /// Those in the bin are among them.
+    /// Those in the bin are among them. They are read on the thread `on`.
     ///
     /// # Errors
     /// Fails if SQLite does.
-    pub async fn unindexed(&self, after: i64, up_to: i64) -> Result<Unindexed, InboxError> {
+    pub async fn unindexed(&self, after: i64, up_to: i64, on: &Background) -> Result<Unindexed, InboxError> {
         const SQL: &str = "SELECT seq, size FROM event WHERE seq > ?1 AND seq <= ?2 ORDER BY seq";
         self.readers
-            .read(move |db| {
+            .read_on(on, move |db| {
                 let mut select = db.prepare_cached(SQL)?;
                 let mut found = select.query([after, up_to])?;
                 let (mut all, mut bytes) = (Unindexed { through: up_to, ..Unindexed::default() }, 0);
@@ -159,14 +160,14 @@ impl Inbox {
     }
 
     /// Returns the events of which a change is noted, with the notes and the numbers of those that are gone; a few at a
-    /// time.
+    /// time. They are read on the thread `on`.
     ///
     /// # Errors
     /// Fails if SQLite does.
-    pub async fn changed(&self) -> Result<(Vec<Indexable>, Vec<ChangeNote>), InboxError> {
+    pub async fn changed(&self, on: &Background) -> Result<(Vec<Indexable>, Vec<ChangeNote>), InboxError> {
         const SQL: &str = "SELECT seq, mark, text FROM changed ORDER BY seq LIMIT ?1";
         self.readers
-            .read(|db| {
+            .read_on(on, |db| {
                 let mut select = db.prepare_cached(SQL)?;
                 let notes = select.query_map([NOTES], |row| {
                     Ok(ChangeNote { seq: row.get(0)?, mark: row.get(1)?, text: row.get(2)? })

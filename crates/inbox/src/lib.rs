@@ -82,6 +82,8 @@ mod recount;
 mod recovered_rows;
 mod recovery;
 #[cfg(test)]
+mod recovery_rest_tests;
+#[cfg(test)]
 mod recovery_tests;
 mod refusals;
 mod rejudge;
@@ -100,6 +102,7 @@ mod rows;
 mod samples;
 mod saved_searches;
 mod schema;
+mod settling;
 mod sources;
 mod stats;
 mod stop;

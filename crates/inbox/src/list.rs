@@ -64,7 +64,13 @@ impl Inbox {
                 let items = if filter.glance { glance::added(db, items, &clock)? } else { items };
                 Ok(Part { items, reached })
             };
-            match self.readers.read(look).await {
+            // Whoever asks for a page gets it at once. What goes on for longer lets captures go first.
+            let read = if below == range.end {
+                self.readers.read(look).await
+            } else {
+                self.readers.read_on(&self.background, look).await
+            };
+            match read {
                 Ok(Part { items: found, reached }) => {
                     items.extend(found.into_iter().filter(|listed| listed.event.seq >= range.start));
                     below = reached;

@@ -1,6 +1,5 @@
 //! Searches that have many rows or large bodies to look through.
 
-use bytes::Bytes;
 use hookmitt_event::{DeliveryState, EventId, Timestamp};
 use hookmitt_search::{Query, Test, Text};
 use rusqlite::StatementStatus::{RePrepare, Run, VmStep};
@@ -29,8 +28,8 @@ async fn a_search_through_large_bodies_takes_as_many_looks_as_it_needs() {
         if key == 1 {
             body.extend(b"needle");
         }
-        let mut new = NewEvent { key_hash: [key; 16], ..samples::event(source, now) };
-        new.request.body = Bytes::from(body.clone());
+        let new = NewEvent { key_hash: [key; 16], ..samples::event(source, now) };
+        let new = samples::with_body(new, body.clone());
         inbox.store(new).await.unwrap();
         body.truncate(3 << 20);
     }

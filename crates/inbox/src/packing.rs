@@ -1,8 +1,10 @@
 //! Compresses events once they have been stored for a while: upkeep of the process that delivers.
 //!
-//! Every step stores how far it has come in the commit that packs the events, so that whoever goes on later begins there.
+//! A step packs so many events that those of one provider fill whole blocks, in several short commits. The last of them
+//! notes how far packing has come, so that whoever goes on later begins there. If a step is cut off, the next one finds
+//! what is left: only what isn't packed is still in `raw`.
 
-use std::{io, time::Duration};
+use std::{collections::VecDeque, io, sync::Arc, time::Duration};
 
 use rusqlite::{Connection, params};
 
@@ -10,16 +12,23 @@ use crate::{
     Dictionary, Inbox, InboxError,
     batch::Batch,
     block,
-    press::{Bale, Body, Press, Pressed, Unpacked},
+    press::{Bale, Body, Group, Press, Pressed, Unpacked},
     usage::in_use,
 };
 
 /// For how long after it was stored an event is left alone, because its first delivery and the page read it then.
 const SETTLED: Duration = Duration::from_secs(5);
 
-/// How much one step packs: so little that the writer needs only some milliseconds, because capture waits for it.
-const EVENTS: usize = 128;
-const BYTES: usize = 512 * 1024;
+/// For how long the first of the events that aren't packed waits for others, if there are too few for a step: blocks of
+/// few bodies save little.
+const ALONE: Duration = Duration::from_secs(600);
+
+/// How much one step packs.
+const EVENTS: usize = 512;
+const BYTES: usize = 2 * 1024 * 1024;
+
+/// How much one commit packs: so little that the writer needs only some milliseconds, because capture waits for it.
+const AT_ONCE: (usize, usize) = (128, 512 * 1024);
 
 /// A larger body than this, in bytes, stays as it is: to free its pages would take the writer too long at a time.
 const LARGEST: usize = 4 * 1024 * 1024;
@@ -66,24 +75,60 @@ impl Packer {
         Ok(Self { inbox, press, bytes: BYTES })
     }
 
-    /// Packs the next few events. Returns how many it went through; 0 if none has been stored for long enough.
+    /// Packs the next events. Returns how many it went through; 0 if there are too few that have been stored for long
+    /// enough.
     ///
     /// # Errors
     /// Fails if the inbox does, for example on a full disk. Then the next step is a smaller one.
     pub async fn step(&mut self) -> Result<usize, InboxError> {
         let (bytes, now) = (self.bytes, self.inbox.clock.now());
-        let until = now.saturating_sub(crate::rows::micros(SETTLED));
-        let Settled { events, count, up_to } =
-            self.inbox.readers.read(move |db| settled(db, until, bytes)).await?;
+        let before = |age| now.saturating_sub(crate::rows::micros(age));
+        let (settled_by, alone_by) = (before(SETTLED), before(ALONE));
+        let read = move |db: &Connection| settled(db, settled_by, alone_by, bytes);
+        let Settled { events, count, up_to, .. } =
+            self.inbox.readers.read_on(&self.inbox.background, read).await?;
         if count == 0 {
             return Ok(0);
         }
-        let bale = self.press.press(events).await?;
-        self.inbox.rests(PATIENCE, LOOK_EVERY).await;
-        let packed = self.inbox.write(move |batch| pack(batch, &bale, up_to)).await;
+        let packed = self.pack(events, up_to).await;
         self.bytes = if matches!(packed, Err(InboxError::Full)) { 0 } else { BYTES };
         packed.map(|()| count)
     }
+
+    /// Compresses events, and stores them a few groups at a time.
+    async fn pack(&self, events: Vec<Unpacked>, up_to: i64) -> Result<(), InboxError> {
+        let Bale { groups, dictionaries } = self.press.press(events).await?;
+        let (dictionaries, mut turns) = (Arc::new(dictionaries), in_turns(groups));
+        while let Some(groups) = turns.pop_front() {
+            let (dictionaries, is_last) = (Arc::clone(&dictionaries), turns.is_empty());
+            let put = move |batch: &mut Batch<'_>| {
+                dictionaries.iter().try_for_each(|made| made.store(batch.db))?;
+                let (before, after) = put_all(batch, &groups)?;
+                note(batch.db, if is_last { up_to } else { 0 }, before, after)
+            };
+            self.inbox.rests(PATIENCE, LOOK_EVERY).await;
+            self.inbox.write(put).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Shares groups out among commits; at least one.
+fn in_turns(groups: Vec<Group>) -> VecDeque<Vec<Group>> {
+    let (mut turns, mut turn, mut events, mut bytes) = (VecDeque::new(), Vec::new(), 0, 0);
+    for group in groups {
+        events += group.events.len();
+        bytes += group.events.iter().map(|event| event.before).sum::<usize>();
+        turn.push(group);
+        if events >= AT_ONCE.0 || bytes >= AT_ONCE.1 {
+            turns.push_back(std::mem::take(&mut turn));
+            (events, bytes) = (0, 0);
+        }
+    }
+    if !turn.is_empty() || turns.is_empty() {
+        turns.push_back(turn);
+    }
+    turns
 }
 
 impl Inbox {
@@ -116,18 +161,21 @@ struct Settled {
     up_to: i64,
 }
 
-/// Returns the next events that were stored at `until` or before, in store time.
-fn settled(db: &Connection, until: i64, bytes: usize) -> Result<Settled, InboxError> {
-    const SQL: &str = "SELECT r.seq, e.provider, r.headers, r.body, e.stored_at <= ?2, e.size FROM raw r
+/// Returns the next events that were stored at `settled_by` or before, in store time. If there are too few for a step,
+/// it returns none until the first of them is older than `alone_by`.
+fn settled(db: &Connection, settled_by: i64, alone_by: i64, bytes: usize) -> Result<Settled, InboxError> {
+    const SQL: &str = "SELECT r.seq, e.provider, r.headers, r.body, e.stored_at, e.size FROM raw r
         CROSS JOIN event e ON e.seq = r.seq
         WHERE r.seq > (SELECT value FROM meta WHERE key = 'packed_seq') ORDER BY r.seq LIMIT ?1";
     let mut select = db.prepare_cached(SQL)?;
-    let mut found = select.query(params![EVENTS, until])?;
-    let (mut settled, mut size) = (Settled::default(), 0);
-    while let Some(row) = found.next()?
-        && row.get(4)?
-    {
-        let (seq, provider) = (row.get(0)?, row.get(1)?);
+    let mut found = select.query([EVENTS])?;
+    let (mut settled, mut size, mut first) = (Settled::default(), 0, i64::MIN);
+    while let Some(row) = found.next()? {
+        let (seq, provider, stored_at) = (row.get(0)?, row.get(1)?, row.get::<_, i64>(4)?);
+        if stored_at > settled_by {
+            break;
+        }
+        first = if settled.count == 0 { stored_at } else { first };
         (settled.up_to, settled.count) = (seq, settled.count + 1);
         if row.get::<_, usize>(5)? > LARGEST {
             continue;
@@ -139,48 +187,54 @@ fn settled(db: &Connection, until: i64, bytes: usize) -> Result<Settled, InboxEr
             break;
         }
     }
-    Ok(settled)
+    let is_enough = settled.count == EVENTS || size >= bytes || first <= alone_by;
+    Ok(if is_enough { settled } else { Settled::default() })
 }
 
-/// Moves events from `raw` to `packed`, and notes up to which event all is packed. An event that was deleted meanwhile, or
+/// Moves events from `raw` to `packed`. Returns how many bytes they had and have. An event that was deleted meanwhile, or
 /// that another process has packed, is passed over.
-fn pack(batch: &mut Batch<'_>, bale: &Bale, up_to: i64) -> Result<(), InboxError> {
+fn put_all(batch: &mut Batch<'_>, groups: &[Group]) -> Result<(usize, usize), InboxError> {
     const TAKE: &str = "DELETE FROM raw WHERE seq = ?1";
-    const NOTE: &str = "UPDATE meta SET value = CASE key WHEN 'packed_seq' THEN max(value, ?1)
-        WHEN 'packed_before' THEN value + ?2 ELSE value + ?3 END
-        WHERE key IN ('packed_seq', 'packed_before', 'packed_after')";
-    for dictionary in &bale.dictionaries {
-        dictionary.store(batch.db)?;
-    }
-    let mut taken = Vec::with_capacity(bale.events.len());
-    for event in &bale.events {
+    let mut taken = Vec::new();
+    for event in groups.iter().flat_map(|group| &group.events) {
         // All are taken before any is put, because what is put can use the freed pages.
         taken.push(batch.db.prepare_cached(TAKE)?.execute([event.seq])? > 0);
     }
-    let blocks = bale.blocks.iter().map(|made| block::put(batch.db, made)).collect::<Result<Vec<_>, _>>()?;
-    let (mut before, mut after) = (0, bale.blocks.iter().map(|block| block.data.len()).sum::<usize>());
-    for (event, is_taken) in bale.events.iter().zip(taken) {
-        if is_taken {
-            before += event.before;
-            after += event.headers.len() + put(batch.db, event, &blocks)?;
-        } else if let Body::Shared { block, start, length } = event.body {
-            block::lose(batch.db, blocks[block], start, length)?;
+    let (mut before, mut after, mut taken) = (0, 0, taken.into_iter());
+    for Group { block, events } in groups {
+        after += block.as_ref().map_or(0, |block| block.data.len());
+        let block = block.as_ref().map(|made| block::put(batch.db, made)).transpose()?;
+        for event in events {
+            if taken.next() == Some(true) {
+                before += event.before;
+                after += put(batch.db, event, block)?;
+            } else if let (Some(block), Body::Shared { start, length }) = (block, &event.body) {
+                block::lose(batch.db, block, *start, *length)?;
+            }
         }
     }
-    batch.db.prepare_cached(NOTE)?.execute(params![up_to, before, after])?;
     batch.arriving.bytes += after as u64;
-    Ok(())
+    Ok((before, after))
 }
 
-/// Stores a packed event. Returns how many bytes of its body are in its own row.
-fn put(db: &Connection, event: &Pressed, blocks: &[i64]) -> Result<usize, InboxError> {
+/// Stores a packed event. Returns how many bytes of it are in its own row.
+fn put(db: &Connection, event: &Pressed, block: Option<i64>) -> Result<usize, InboxError> {
     const SQL: &str = "INSERT INTO packed (seq, dictionary, headers, body, block, start)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let (body, block, start) = match &event.body {
-        Body::Own(body) => (&body[..], None, None),
-        Body::Shared { block, start, .. } => (&[][..], Some(blocks[*block]), Some(*start)),
+    let (body, start) = match &event.body {
+        Body::Own(body) => (&body[..], None),
+        Body::Shared { start, .. } => (&[][..], Some(*start)),
     };
     let row = params![event.seq, event.dictionary, event.headers, body, block, start];
     db.prepare_cached(SQL)?.execute(row)?;
-    Ok(body.len())
+    Ok(event.headers.len() + body.len())
+}
+
+/// Notes up to which event all is packed, and how many bytes what was packed had and has.
+fn note(db: &Connection, up_to: i64, before: usize, after: usize) -> Result<(), InboxError> {
+    const SQL: &str = "UPDATE meta SET value = CASE key WHEN 'packed_seq' THEN max(value, ?1)
+        WHEN 'packed_before' THEN value + ?2 ELSE value + ?3 END
+        WHERE key IN ('packed_seq', 'packed_before', 'packed_after')";
+    db.prepare_cached(SQL)?.execute(params![up_to, before, after])?;
+    Ok(())
 }

@@ -11,6 +11,7 @@ use proptest::{
     test_runner::{Config, TestCaseError, TestRunner},
 };
 use rusqlite::Connection;
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     Dictionary, Filter, Inbox, InboxError, NewEvent, Packer, Packing, dictionary, form, purge::purge,
@@ -23,6 +24,12 @@ fn words(_: Option<&str>) -> Dictionary {
     Dictionary { name: "words".to_owned(), text: WORDS.into() }
 }
 
+/// After this, events that come in a crowd are packed.
+const SETTLED: Duration = Duration::from_secs(6);
+
+/// After this, whatever there is is packed, however little.
+const LONG: Duration = Duration::from_secs(601);
+
 fn packer(inbox: &Inbox) -> Packer {
     Packer::new(inbox.clone(), words).unwrap()
 }
@@ -33,8 +40,8 @@ async fn begin() -> Story {
 
 async fn store(story: &Story, headers: HeaderLines, body: impl Into<Bytes>) -> EventId {
     let id = EventId::fresh();
-    let event = samples::event(story.source, story.clock.now());
-    let request = Request { headers, body: body.into(), ..event.request };
+    let event = samples::with_body(samples::event(story.source, story.clock.now()), body);
+    let request = Request { headers, ..event.request };
     let (dedupe_key, key_hash) = (DedupeKey::Id(id.to_string()), *id.as_bytes());
     story.inbox.store(NewEvent { id, request, dedupe_key, key_hash, ..event }).await.unwrap();
     id
@@ -46,7 +53,7 @@ fn text(times: usize) -> Vec<u8> {
 
 /// Packs whatever there is.
 async fn pack_all(story: &Story, inbox: &Inbox) {
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     let mut packer = packer(inbox);
     while packer.step().await.unwrap() > 0 {}
 }
@@ -112,12 +119,12 @@ async fn come_back(
 #[tokio::test]
 async fn whoever_goes_on_after_a_kill_packs_the_rest_and_nothing_twice() {
     let story = begin().await;
-    for size in 0..200 {
-        store(&story, HeaderLines::default(), text(size)).await;
+    for size in 0..700 {
+        store(&story, HeaderLines::default(), text(size % 200)).await;
     }
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     let first = packer(&story.inbox).step().await.unwrap();
-    assert!(first > 0 && first < 200, "a step takes only some: {first}");
+    assert!(first > 0 && first < 700, "a step takes only some: {first}");
     let next = story.restarted();
     let mut rest = 0;
     // Two at once, as when a process has lost its lock without noticing.
@@ -129,13 +136,17 @@ async fn whoever_goes_on_after_a_kill_packs_the_rest_and_nothing_twice() {
             break;
         }
     }
-    assert!(rest >= 200 - first);
+    assert!(rest >= 700 - first);
     assert_eq!(
         (count(&story, "SELECT count(*) FROM raw"), count(&story, "SELECT count(*) FROM packed")),
-        (0, 200)
+        (0, 700)
     );
     let Packing { before, after, .. } = next.packing().await.unwrap();
-    assert_eq!(before, (0..200).map(|size| text(size).len() as u64).sum::<u64>(), "each is counted once");
+    assert_eq!(
+        before,
+        (0..700).map(|size| text(size % 200).len() as u64).sum::<u64>(),
+        "each is counted once"
+    );
     assert!(after < before / 10, "{after} of {before}");
 }
 
@@ -163,10 +174,30 @@ async fn an_event_is_left_alone_until_it_has_been_stored_for_a_while() {
     store(&story, HeaderLines::default(), text(9)).await;
     let mut packer = packer(&story.inbox);
     assert_eq!(packer.step().await.unwrap(), 0);
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     store(&story, HeaderLines::default(), text(9)).await;
     assert_eq!(packer.step().await.unwrap(), 1, "only the first");
     assert_eq!(story.inbox.packing().await.unwrap().waiting, 1);
+}
+
+#[tokio::test]
+async fn few_events_wait_for_others_so_that_they_share_blocks() {
+    let story = begin().await;
+    let mut packer = packer(&story.inbox);
+    for _ in 0..100 {
+        store(&story, HeaderLines::default(), text(1)).await;
+    }
+    story.clock.pass(SETTLED);
+    assert_eq!(packer.step().await.unwrap(), 0, "too few");
+    for _ in 0..450 {
+        store(&story, HeaderLines::default(), text(1)).await;
+    }
+    story.clock.pass(SETTLED);
+    assert_eq!(packer.step().await.unwrap(), 512, "enough");
+    assert_eq!(packer.step().await.unwrap(), 0, "too few again");
+    assert_eq!(count(&story, "SELECT count(*) FROM block"), 32);
+    story.clock.pass(LONG);
+    assert_eq!(packer.step().await.unwrap(), 38, "they have waited for long");
 }
 
 #[tokio::test]
@@ -208,7 +239,7 @@ async fn a_list_reads_no_body_and_damage_is_told_in_words() {
     for _ in 0..2 {
         ids.push(store(&story, lines.clone(), text(50)).await);
     }
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     packer(&story.inbox).step().await.unwrap();
     let packed = ids[0];
     ids.push(store(&story, lines.clone(), text(50)).await);
@@ -220,7 +251,7 @@ async fn a_list_reads_no_body_and_damage_is_told_in_words() {
         db.execute("UPDATE raw SET body = ?1", [&damage]).unwrap();
         for id in ids.iter().copied() {
             let read = story.inbox.event(id).await;
-            assert!(matches!(read, Err(InboxError::Damaged(_))), "{damage:?}: {read:?}");
+            assert!(matches!(read, Err(InboxError::Lost(_))), "{damage:?}: {read:?}");
         }
         let page = story.inbox.list(Filter::default(), None, 10).await.unwrap();
         assert_eq!(page.items.len(), 3);
@@ -236,12 +267,34 @@ async fn a_list_reads_no_body_and_damage_is_told_in_words() {
 }
 
 #[tokio::test]
+async fn bytes_that_changed_on_the_disk_are_not_taken_for_those_that_came() {
+    let story = begin().await;
+    let (packed, large) = (store(&story, HeaderLines::default(), text(50)).await, vec![b'a'; 20_000]);
+    store(&story, HeaderLines::default(), text(50)).await;
+    pack_all(&story, &story.inbox).await;
+    let plain = store(&story, HeaderLines::default(), large).await;
+    let db = Connection::open(story.inbox.path()).unwrap();
+    db.execute("UPDATE raw SET body = CAST(substr(body, 2) || x'62' AS BLOB)", []).unwrap();
+    let frame: Vec<u8> = db.query_row("SELECT data FROM block", [], |row| row.get(0)).unwrap();
+    for place in 1..frame.len() {
+        let mut changed = frame.clone();
+        changed[place] ^= 1;
+        db.execute("UPDATE block SET data = ?1", [&changed]).unwrap();
+        match story.inbox.event(packed).await {
+            Ok(event) => assert_eq!(event.request.body, text(50), "byte {place}"),
+            Err(why) => assert!(matches!(why, InboxError::Lost(_)), "{why:?}"),
+        }
+    }
+    assert!(matches!(story.inbox.event(plain).await, Err(InboxError::Lost(_))));
+}
+
+#[tokio::test]
 async fn what_an_earlier_version_packed_is_read_with_the_dictionary_that_it_used() {
     let story = begin().await;
     let old = store(&story, HeaderLines::default(), text(3)).await;
     pack_all(&story, &story.inbox).await;
     let new = store(&story, HeaderLines::default(), text(3)).await;
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     let other = |_: Option<&str>| Dictionary { name: "other".to_owned(), text: WORDS.to_uppercase().into() };
     assert_eq!(Packer::new(story.inbox.clone(), other).unwrap().step().await.unwrap(), 1);
     assert_eq!(count(&story, "SELECT count(*) FROM dictionary"), 2);
@@ -327,7 +380,7 @@ async fn an_event_that_goes_while_it_is_being_compressed_leaves_nothing_in_the_b
     for number in 0..8 {
         ids.push(store(&story, HeaderLines::default(), body(number)).await);
     }
-    story.clock.pass(Duration::from_secs(6));
+    story.clock.pass(LONG);
     let inbox = story.inbox.clone();
     // The dictionary is asked for after the events were read, and before they are moved.
     let goes = move |_: Option<&str>| {
@@ -355,10 +408,14 @@ async fn events_of_earlier_versions_stay_where_they_are_and_are_read_from_there(
     hookmitt_sqlite::prepare(&path, &folder.path().join("setup.lock"), schema::earlier(15)).unwrap();
     let db = Connection::open(&path).unwrap();
     db.execute_batch(
-        "INSERT INTO source (id, slug, settings, auto_created, created_at) VALUES (1, 'one', '{}', 0, 0);
-        INSERT INTO event (seq, id, source, received_at, via, verdict, flags, method, path, version, size, sha256,
+        "INSERT INTO source (id, slug, settings, auto_created, created_at) VALUES (1, 'one', '{}', 0, 0)",
+    )
+    .unwrap();
+    db.execute(
+        "INSERT INTO event (seq, id, source, received_at, via, verdict, flags, method, path, version, size, sha256,
             headers, body)
-        VALUES (1, zeroblob(16), 1, 0, 0, 0, 0, 'POST', '', 11, 3, zeroblob(32), CAST('A: b' || x'0d0a' AS BLOB), x'010203')",
+        VALUES (1, zeroblob(16), 1, 0, 0, 0, 0, 'POST', '', 11, 3, ?1, CAST('A: b' || x'0d0a' AS BLOB), x'010203')",
+        [&Sha256::digest([1, 2, 3])[..]],
     )
     .unwrap();
     drop(db);

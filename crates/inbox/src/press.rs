@@ -55,8 +55,8 @@ pub(crate) struct Pressed {
 pub(crate) enum Body {
     /// In its own row, in this form.
     Own(Vec<u8>),
-    /// In a block of the bale, so many bytes after its beginning.
-    Shared { block: usize, start: usize, length: usize },
+    /// In the block of its group, so many bytes after the beginning.
+    Shared { start: usize, length: usize },
 }
 
 /// Bodies that are compressed together.
@@ -67,11 +67,17 @@ pub(crate) struct Block {
     pub(crate) data: Vec<u8>,
 }
 
-/// A batch of compressed events, in order, their blocks, and the dictionaries that were used.
+/// Compressed events that are stored together: those of one block, or one by itself.
+#[derive(Default)]
+pub(crate) struct Group {
+    pub(crate) block: Option<Block>,
+    pub(crate) events: Vec<Pressed>,
+}
+
+/// A batch of compressed events, and the dictionaries that were used.
 #[derive(Default)]
 pub(crate) struct Bale {
-    pub(crate) events: Vec<Pressed>,
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) groups: Vec<Group>,
     pub(crate) dictionaries: Vec<Dictionary>,
 }
 
@@ -138,13 +144,13 @@ fn press(
             }
         };
         bale.dictionaries.push(known.dictionary.clone());
-        let compressor = Compressor::with_prepared_dictionary(&known.prepared)?;
-        let mut maker = Maker { compressor, dictionary: known.dictionary.id(), bale: &mut bale };
+        let mut compressor = Compressor::with_prepared_dictionary(&known.prepared)?;
+        compressor.include_checksum(true)?; // so that bytes that changed on the disk aren't taken for the ones that came
+        let mut maker = Maker { compressor, dictionary: known.dictionary.id() };
         for together in shared_out(events) {
-            maker.press(together)?;
+            bale.groups.push(maker.press(together)?);
         }
     }
-    bale.events.sort_by_key(|event| event.seq);
     Ok(bale)
 }
 
@@ -167,43 +173,40 @@ fn shared_out(events: Vec<Unpacked>) -> Vec<Vec<Unpacked>> {
     groups
 }
 
-/// Compresses events of one provider into a bale.
+/// Compresses events of one provider.
 struct Maker<'a> {
     compressor: Compressor<'a>,
     dictionary: i64,
-    bale: &'a mut Bale,
 }
 
 impl Maker<'_> {
     /// Compresses events, with their bodies in one block if there are several.
-    fn press(&mut self, events: Vec<Unpacked>) -> io::Result<()> {
+    fn press(&mut self, events: Vec<Unpacked>) -> io::Result<Group> {
         if events.len() < 2 {
-            return events.into_iter().try_for_each(|event| self.press_alone(event));
+            return events.into_iter().next().map_or_else(|| Ok(Group::default()), |event| self.alone(event));
         }
         let all: Vec<u8> = events.iter().flat_map(|event| &event.body).copied().collect();
-        let data = self.form(&all)?;
-        let (block, mut start) = (self.bale.blocks.len(), 0);
-        self.bale.blocks.push(Block { dictionary: self.dictionary, events: events.len(), data });
+        let block = Block { dictionary: self.dictionary, events: events.len(), data: self.form(&all)? };
+        let (mut group, mut start) = (Group { block: Some(block), events: Vec::new() }, 0);
         for event in events {
             let length = event.body.len();
-            self.add(&event, Body::Shared { block, start, length })?;
+            group.events.push(self.pressed(&event, Body::Shared { start, length })?);
             start += length;
         }
-        Ok(())
+        Ok(group)
     }
 
-    /// Compresses an event, unless it stays as it is.
-    fn press_alone(&mut self, event: Unpacked) -> io::Result<()> {
+    /// Compresses an event by itself. The group is empty if the event stays as it is.
+    fn alone(&mut self, event: Unpacked) -> io::Result<Group> {
         let body = self.form(&event.body)?;
         let stays = event.body.len() >= LARGE && form::is_plain(&body);
-        if stays { Ok(()) } else { self.add(&event, Body::Own(body)) }
+        let events = if stays { Vec::new() } else { vec![self.pressed(&event, Body::Own(body))?] };
+        Ok(Group { block: None, events })
     }
 
-    fn add(&mut self, event: &Unpacked, body: Body) -> io::Result<()> {
+    fn pressed(&mut self, event: &Unpacked, body: Body) -> io::Result<Pressed> {
         let headers = self.form(&event.headers)?;
-        let (seq, before) = (event.seq, event.len());
-        self.bale.events.push(Pressed { seq, dictionary: self.dictionary, headers, body, before });
-        Ok(())
+        Ok(Pressed { seq: event.seq, dictionary: self.dictionary, headers, body, before: event.len() })
     }
 
     fn form(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {

@@ -201,8 +201,8 @@ async fn the_size_limit_takes_the_oldest_that_may_go() {
     let waits = story.arrives(None).await;
     let mut ids = Vec::new();
     for _ in 0..200 {
-        let mut new = NewEvent { key_hash: *EventId::fresh().as_bytes(), ..samples::event(two, now) };
-        new.request.body = vec![b'x'; 20_000].into();
+        let new = NewEvent { key_hash: *EventId::fresh().as_bytes(), ..samples::event(two, now) };
+        let new = samples::with_body(new, vec![b'x'; 20_000]);
         ids.push(inbox.store(new).await.unwrap().id);
     }
     pin(inbox, ids[0], true).await;

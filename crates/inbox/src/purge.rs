@@ -173,7 +173,8 @@ fn leave_queue(db: &Connection, seq: i64, now: i64) -> Result<(), InboxError> {
 
 impl Inbox {
     /// Overwrites what is gone from the blocks of bodies, gives the file's empty pages back to the disk, and removes from
-    /// the log what has been copied into the file. All happens a little at a time. Returns `false` if somebody reads the log at the moment: then try again later.
+    /// the log what has been copied into the file, a little at a time. Returns `false` if somebody reads the log at the
+    /// moment: then try again later.
     ///
     /// # Errors
     /// Fails if SQLite does.

@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use bytes::Bytes;
 use hookmitt_clock::Clock as _;
 use hookmitt_event::{Actor, DedupeKey, DeliveryState, EventId, HeaderLines, OrderMode, Request, Timestamp};
 
@@ -106,19 +105,20 @@ async fn a_source_or_a_time_is_cleared_page_by_page_and_pins_stay() {
 /// Stores an event with a text in each place that a sender chooses.
 async fn planted(story: &Story, text: &str, size: usize) -> EventId {
     let headers = format!("X-Planted: {text}\r\n");
+    let event = samples::event(story.source, story.clock.now());
+    let event = samples::with_body(event, text.repeat(size / text.len() + 1));
     let new = NewEvent {
         request: Request {
             path: format!("/{text}"),
             query: Some(text.to_owned()),
             headers: HeaderLines::from_wire(headers.into()).unwrap(),
-            body: Bytes::from(text.repeat(size / text.len() + 1)),
-            ..samples::event(story.source, story.clock.now()).request
+            ..event.request
         },
         remote: Some(text.to_owned()),
         url: Some(format!("http://h/{text}")),
         dedupe_key: DedupeKey::Id(format!("{text}{size}")),
         key_hash: *EventId::fresh().as_bytes(),
-        ..samples::event(story.source, story.clock.now())
+        ..event
     };
     story.inbox.store(new).await.unwrap().id
 }

@@ -70,16 +70,15 @@ impl Story {
         let key = self.rng.random_range(0..12_u8);
         let (verdict, received_at) = (self.verdict(), self.moment());
         let source = self.sources[self.rng.random_range(0..2)];
-        let mut new = NewEvent {
+        let new = NewEvent {
             verdict,
-            sha256: [self.rng.random_range(0..2); 32],
             dedupe_key: DedupeKey::Id(key.to_string()),
             key_hash: [key; 16],
             may_own: verdict == Verdict::Valid,
             route: if self.rng.random() { Route::Targets } else { Route::AwaitsVerdict },
             ..samples::event(source, received_at)
         };
-        new.request.body = Bytes::from(vec![b'x'; self.rng.random_range(0..40)]);
+        let new = samples::with_body(new, vec![b'x'; self.rng.random_range(0..40)]);
         self.events.push(self.inbox.store(new).await.unwrap().id);
     }
 

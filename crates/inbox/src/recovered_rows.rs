@@ -1,8 +1,8 @@
 //! Takes rows out of a damaged inbox, as many as can be read, and puts them into a new one.
 
-use std::{io, path::Path};
+use std::{collections::HashMap, io, path::Path};
 
-use rusqlite::{Connection, params_from_iter, types::Value};
+use rusqlite::{Connection, Statement, params_from_iter, types::Value};
 
 use crate::{InboxError, pages::Pages};
 
@@ -38,22 +38,29 @@ const OF_EVENTS: [(&str, &str); 5] = [
     ("binned", "event"),
 ];
 
+/// The tables whose rows are told by their form.
+const OF_PAGES: [&str; 6] = ["event", "raw", "packed", "block", "dictionary", "source"];
+
 /// How many pages are read in one transaction.
 const PAGES: u32 = 20_000;
+
+/// How many rows are copied in one transaction.
+const ROWS: usize = 4_096;
 
 /// Takes the events with their bytes, and what is needed to read them, out of the pages of a file.
 pub(crate) fn take_events(path: &Path, new: &Connection) -> Result<(), InboxError> {
     let failed = |error: io::Error| InboxError::open(path, error);
     let mut pages = Pages::open(path).map_err(failed)?;
-    let events = columns(new, "event")?;
+    let known = OF_PAGES.map(|table| Ok::<_, rusqlite::Error>((table, columns(new, table)?)));
+    let known = known.into_iter().collect::<Result<HashMap<_, _>, _>>()?;
     let mut next = 1;
     while next <= pages.count() {
         let some = new.unchecked_transaction()?;
         let end = next.saturating_add(PAGES).min(pages.count().saturating_add(1));
         for number in next..end {
             for (rowid, row) in pages.rows(number) {
-                if let Some(table) = table_of(&row) {
-                    put(&some, table, &events, rowid, row)?;
+                if let Some((table, columns)) = table_of(&row).and_then(|table| known.get_key_value(table)) {
+                    put(&some, table, columns, rowid, row)?;
                 }
             }
         }
@@ -84,11 +91,12 @@ fn table_of(row: &[Value]) -> Option<&'static str> {
     }
 }
 
-/// Adds a row with its number. A row that doesn't fit the table is left out.
+/// Adds a row with its number. A row that doesn't fit the table is left out. A row that was stored before its table got
+/// more columns has only the first ones.
 fn put(
     new: &Connection,
     table: &str,
-    events: &[String],
+    columns: &[String],
     rowid: i64,
     mut row: Vec<Value>,
 ) -> Result<(), InboxError> {
@@ -96,22 +104,17 @@ fn put(
         return Ok(());
     }
     row[0] = Value::Integer(rowid);
-    let into = if table == "event" {
-        let known = row.len().min(events.len());
-        row.truncate(known);
-        format!("event ({})", events[..known].join(", "))
-    } else {
-        table.to_owned()
-    };
-    insert(new, &into, row)
+    row.truncate(columns.len());
+    let (names, places) = (columns[..row.len()].join(", "), vec!["?"; row.len()].join(", "));
+    let sql = format!("INSERT OR IGNORE INTO {table} ({names}) VALUES ({places})");
+    accepted(new.prepare_cached(&sql)?.execute(params_from_iter(row)))
 }
 
-fn insert(new: &Connection, into: &str, row: Vec<Value>) -> Result<(), InboxError> {
-    let places = vec!["?"; row.len()].join(", ");
-    let sql = format!("INSERT OR IGNORE INTO {into} VALUES ({places})");
-    match new.prepare_cached(&sql)?.execute(params_from_iter(row)) {
+/// Passes over a row of noise, which the table's own rules refuse. A disk that is full is no reason to leave rows out.
+fn accepted(added: rusqlite::Result<usize>) -> Result<(), InboxError> {
+    match added {
         Err(error) if hookmitt_sqlite::refusal(&error).is_some() => Err(error.into()),
-        _ => Ok(()), // a row of noise, which the table's own rules refuse
+        _ => Ok(()),
     }
 }
 
@@ -121,59 +124,108 @@ fn columns(db: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     select.query_map([table], |row| row.get(0))?.collect()
 }
 
-/// Copies the other tables, as far as SQLite can read them: from both ends of each.
-pub(crate) fn take_tables(old: &Connection, new: &Connection) -> Result<(), InboxError> {
+/// A table whose rows could not all be read, and its column for the event's number.
+pub(crate) type Unread = (&'static str, &'static str);
+
+/// Copies the other tables, as far as SQLite can read them: from both ends of each. Returns those tables with rows for
+/// events that it can't read to the end.
+pub(crate) fn take_tables(old: &Connection, new: &Connection) -> Result<Vec<Unread>, InboxError> {
     for (table, order) in TABLES {
-        if !copy(old, new, table, &format!("ORDER BY {order}"), &[])? {
+        if !copy_all(old, new, table, &format!("ORDER BY {order}"))? {
             let backwards = order.split(", ").map(|column| format!("{column} DESC")).collect::<Vec<_>>();
-            copy(old, new, table, &format!("ORDER BY {}", backwards.join(", ")), &[])?;
+            copy_all(old, new, table, &format!("ORDER BY {}", backwards.join(", ")))?;
         }
+    }
+    let mut unread = Vec::new();
+    for (table, event) in OF_EVENTS {
+        if !copy_all(old, new, table, "")? {
+            unread.push((table, event));
+        }
+    }
+    Ok(unread)
+}
+
+/// Copies rows of tables that can't be read from end to end, for each event by itself.
+pub(crate) fn take_by_event(old: &Connection, new: &Connection, unread: &[Unread]) -> Result<(), InboxError> {
+    if unread.is_empty() {
+        return Ok(());
     }
     let mut select = new.prepare("SELECT seq FROM event ORDER BY seq")?;
     let events: Vec<i64> = select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    for (table, event) in OF_EVENTS {
-        if copy(old, new, table, "", &[])? {
-            continue;
+    for (table, event) in unread {
+        let copy = Copy::of(old, new, table, &format!("WHERE {event} = ?1"))?;
+        let Some(mut copy) = copy else { continue };
+        for some in events.chunks(ROWS) {
+            let together = new.unchecked_transaction()?;
+            for seq in some {
+                copy.run(new, &[*seq])?;
+            }
+            together.commit()?;
         }
-        let some = new.unchecked_transaction()?;
-        for seq in &events {
-            copy(old, &some, table, &format!("WHERE {event} = ?1"), &[*seq])?;
-        }
-        some.commit()?;
     }
     Ok(())
 }
 
-/// Copies rows until the end or until one can't be read. Returns whether all were copied.
-fn copy(
-    old: &Connection,
-    new: &Connection,
-    table: &str,
-    which: &str,
-    values: &[i64],
-) -> Result<bool, InboxError> {
-    // Rows that were made with the new file give way to those of the old one.
-    let (ours, Ok(theirs)) = (columns(new, table)?, columns(old, table)) else { return Ok(false) };
-    let both: Vec<_> = ours.into_iter().filter(|column| theirs.contains(column)).collect();
-    if both.is_empty() {
-        return Ok(false);
+/// Copies a table. Returns whether all rows could be read.
+fn copy_all(old: &Connection, new: &Connection, table: &str, which: &str) -> Result<bool, InboxError> {
+    let Some(mut copy) = Copy::of(old, new, table, which)? else { return Ok(false) };
+    let all = new.unchecked_transaction()?;
+    let is_whole = copy.run(new, &[])?;
+    all.commit()?;
+    Ok(is_whole)
+}
+
+/// Copies rows of a table.
+struct Copy<'a> {
+    select: Statement<'a>,
+    add: Statement<'a>,
+    columns: usize,
+}
+
+impl<'a> Copy<'a> {
+    /// Prepares it. Returns `None` if SQLite can't read the table at all.
+    fn of(
+        old: &'a Connection,
+        new: &'a Connection,
+        table: &str,
+        which: &str,
+    ) -> Result<Option<Self>, InboxError> {
+        let (ours, Ok(theirs)) = (columns(new, table)?, columns(old, table)) else { return Ok(None) };
+        let both: Vec<_> = ours.into_iter().filter(|column| theirs.contains(column)).collect();
+        if both.is_empty() {
+            return Ok(None);
+        }
+        let (names, places) = (both.join(", "), vec!["?"; both.len()].join(", "));
+        let Ok(select) = old.prepare(&format!("SELECT {names} FROM {table} {which}")) else {
+            return Ok(None);
+        };
+        // Rows that were made with the new file give way to those of the old one.
+        let add = new.prepare(&format!("INSERT OR REPLACE INTO {table} ({names}) VALUES ({places})"))?;
+        Ok(Some(Self { select, add, columns: both.len() }))
     }
-    let (names, places) = (both.join(", "), vec!["?"; both.len()].join(", "));
-    let Ok(mut select) = old.prepare_cached(&format!("SELECT {names} FROM {table} {which}")) else {
-        return Ok(false);
-    };
-    let mut add =
-        new.prepare_cached(&format!("INSERT OR REPLACE INTO {table} ({names}) VALUES ({places})"))?;
-    let Ok(mut rows) = select.query(params_from_iter(values)) else { return Ok(false) };
-    loop {
-        match rows.next() {
-            Ok(Some(row)) => {
-                let read = |column| row.get::<_, Value>(column);
-                let Ok(row) = (0..both.len()).map(read).collect::<Result<Vec<Value>, _>>() else { continue };
-                let _unfit = add.execute(params_from_iter(row));
+
+    /// Copies rows until the end or until one can't be read, inside a transaction, which is committed now and then.
+    /// Returns whether all were copied.
+    fn run(&mut self, new: &Connection, values: &[i64]) -> Result<bool, InboxError> {
+        let Self { select, add, columns } = self;
+        let Ok(mut rows) = select.query(params_from_iter(values)) else { return Ok(false) };
+        let mut count = 0;
+        loop {
+            match rows.next() {
+                Ok(Some(row)) => {
+                    let read = |column| row.get::<_, Value>(column);
+                    let Ok(row) = (0..*columns).map(read).collect::<Result<Vec<Value>, _>>() else {
+                        continue;
+                    };
+                    accepted(add.execute(params_from_iter(row)))?;
+                    count += 1;
+                    if count % ROWS == 0 {
+                        new.execute_batch("COMMIT; BEGIN")?;
+                    }
+                }
+                Ok(None) => return Ok(true),
+                Err(_) => return Ok(false),
             }
-            Ok(None) => return Ok(true),
-            Err(_) => return Ok(false),
         }
     }
 }

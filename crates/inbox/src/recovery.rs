@@ -3,26 +3,27 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
+use hookmitt_clock::{Clock, StoreClock};
 use hookmitt_event::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
-use crate::{InboxError, aside, content::is_genuine, recovered_rows, schema};
+use crate::{
+    InboxError, aside,
+    now::{self, Now},
+    recovered_rows, schema,
+    settling::settle,
+};
 
 /// The row of `meta` that says what was recovered.
-const NOTE: &str = "recovered";
+pub(crate) const NOTE: &str = "recovered";
 
 /// The file that says that a process found damage while it ran, so that the next one recovers.
 const MARK: &str = "inbox.damaged";
-
-/// How many numbers are left out after a recovery: some may have been given to events that were lost.
-const SPARE: i64 = 1_000;
-
-/// Why a delivery is not sent whose event has lost its body.
-const LOST: &str = "its event's body was damaged";
 
 /// What was recovered from a damaged inbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +57,7 @@ impl std::fmt::Display for Recovered {
 ///
 /// # Errors
 /// Fails with [`InboxError::Damaged`] if it is damaged and another process uses it.
-pub(crate) fn recover_if_damaged(directory: &Path, now: Timestamp) -> Result<(), InboxError> {
+pub(crate) fn recover_if_damaged(directory: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {
     let (path, mark) = (directory.join("inbox.db"), directory.join(MARK));
     let Some(why) = damage(&path).or_else(|| mark.exists().then(|| "it was found damaged".to_owned())) else {
         return Ok(());
@@ -67,7 +68,7 @@ pub(crate) fn recover_if_damaged(directory: &Path, now: Timestamp) -> Result<(),
     else {
         return Err(InboxError::Damaged(format!("{why}; end the hookmitt that runs, and start it again")));
     };
-    recover(&path, now)?;
+    recover(&path, clock)?;
     let _gone = fs::remove_file(mark);
     Ok(())
 }
@@ -101,24 +102,26 @@ fn is_used(path: &Path) -> bool {
     matches!(alone.map_err(InboxError::from), Err(InboxError::Busy))
 }
 
-fn recover(path: &Path, now: Timestamp) -> Result<(), InboxError> {
+fn recover(path: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {
     let made = path.with_file_name("inbox.db.recovering");
     let failed = |error| InboxError::open(&made, error);
     aside::remove(&made).map_err(failed)?;
+    aside::forget_second_names(path).map_err(failed)?;
     schema::update(&made, path)?;
     let (new, old) = (Connection::open(&made)?, Connection::open(path)?);
     new.pragma_update(None, "synchronous", "off")?; // it is synced once it is complete
     let triggers = without_triggers(&new)?;
-    recovered_rows::take_tables(&old, &new)?;
+    let unread = recovered_rows::take_tables(&old, &new)?;
     recovered_rows::take_events(path, &new)?;
     if count(&new, "SELECT count(*) FROM event")? == 0 && !is_sqlite(path) {
         drop((old, new));
         aside::remove(&made).map_err(failed)?;
         return Ok(()); // a file of something else, which is refused as it is
     }
-    recovered_rows::take_tables(&old, &new)?; // with what belongs to the events
-    let kept = aside::with_ending(path, &format!(".damaged-{}", aside::stamp(now)));
-    let recovered = settle(&new, now, &kept)?;
+    recovered_rows::take_by_event(&old, &new, &unread)?;
+    let kept = aside::free_name(path, &format!(".damaged-{}", aside::stamp(clock.now())));
+    let store = StoreClock::resume(now::kept(&new)?, Arc::clone(clock)).now();
+    let recovered = settle(&new, Now { store, wall: clock.now().as_micros() }, &kept)?;
     triggers.iter().try_for_each(|sql| new.execute_batch(sql))?;
     new.query_row("PRAGMA journal_mode = delete", [], |_| Ok(()))?;
     drop((old, new));
@@ -147,91 +150,7 @@ fn without_triggers(new: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(triggers.into_iter().map(|(_, sql)| sql).collect())
 }
 
-/// Brings what was found into accord, and notes what was recovered.
-fn settle(new: &Connection, now: Timestamp, kept: &Path) -> Result<Recovered, InboxError> {
-    const ORPHANS: &str = "
-        DELETE FROM raw WHERE seq NOT IN (SELECT seq FROM event);
-        DELETE FROM packed WHERE seq NOT IN (SELECT seq FROM event);
-        DELETE FROM delivery WHERE event NOT IN (SELECT seq FROM event);
-        DELETE FROM attempt WHERE event NOT IN (SELECT seq FROM event);
-        DELETE FROM tag WHERE event NOT IN (SELECT seq FROM event);
-        DELETE FROM changed;
-        DELETE FROM swept;
-        DELETE FROM look_again;
-        UPDATE meta SET value = 0 WHERE key IN ('swept', 'keys_swept');
-        DELETE FROM meta WHERE key IN ('owner', 'owner_pid', 'owner_lock', 'index_step', 'index_step_before');
-        INSERT OR IGNORE INTO source (id, slug, settings, auto_created, created_at)
-            SELECT DISTINCT source, 'recovered-' || source, '{}', 0, 0 FROM event;
-        UPDATE delivery SET blocked = 0;
-        INSERT OR REPLACE INTO left_behind SELECT c.seq, c.source FROM event c WHERE c.flags & 16
-            AND c.deleted_at IS NULL AND NOT EXISTS
-            (SELECT 1 FROM event f WHERE f.id = c.duplicate_of AND f.deleted_at IS NULL);";
-    // A block goes with the last of its events, so it must know how many there still are.
-    const BLOCKS: &str = "
-        DELETE FROM block WHERE id NOT IN (SELECT block FROM packed WHERE block IS NOT NULL);
-        DELETE FROM block_gone WHERE block NOT IN (SELECT id FROM block);
-        UPDATE block SET events = found.events FROM (SELECT block, count(*) AS events FROM
-            (SELECT block FROM packed WHERE block IS NOT NULL UNION ALL SELECT block FROM block_gone) GROUP BY block)
-            AS found WHERE found.block = block.id AND block.events <> found.events;";
-    const TALLY: &str = "
-        DELETE FROM tally;
-        INSERT INTO tally SELECT source, verdict, count(*), sum(duplicate_of IS NOT NULL), sum(size),
-            sum((SELECT count(*) FROM delivery d WHERE d.event = e.seq AND NOT d.binned))
-            FROM event e WHERE deleted_at IS NULL GROUP BY source, verdict;";
-    let there = "SELECT count(*) FROM event WHERE deleted_at IS NULL";
-    let had = new.query_row("SELECT sum(events) FROM tally", [], |row| row.get::<_, Option<u64>>(0))?;
-    let all = new.unchecked_transaction()?;
-    all.execute_batch(ORPHANS)?;
-    let without_body = mark_lost(&all, now)?;
-    all.execute_batch(BLOCKS)?;
-    all.execute_batch(TALLY)?;
-    keep_numbers(&all)?;
-    let recovered = Recovered {
-        at: now,
-        events: count(&all, "SELECT count(*) FROM event")?,
-        without_body,
-        missing: had.map(|had| Ok::<_, InboxError>(had.saturating_sub(count(&all, there)?))).transpose()?,
-        kept: kept.to_owned(),
-    };
-    let note = serde_json::to_string(&recovered).unwrap_or_default();
-    all.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", params![NOTE, note])?;
-    all.commit()?;
-    Ok(recovered)
-}
-
-/// Removes the bytes of events whose body isn't the one that came, so that nothing passes for genuine, and ends what waits
-/// for those. Returns how many there are.
-fn mark_lost(new: &Connection, now: Timestamp) -> Result<u64, InboxError> {
-    const END: &str =
-        "UPDATE delivery SET state = 3, last_error = ?2, ended_at = ?3, due_at = NULL, claim = NULL,
-        claimed_at = NULL WHERE event = ?1 AND state IN (0, 1)";
-    let mut select = new.prepare("SELECT seq FROM event ORDER BY seq")?;
-    let events: Vec<i64> = select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let mut lost = 0;
-    for seq in events {
-        if is_genuine(new, seq).unwrap_or(false) {
-            continue;
-        }
-        lost += 1;
-        for sql in ["DELETE FROM raw WHERE seq = ?1", "DELETE FROM packed WHERE seq = ?1"] {
-            new.prepare_cached(sql)?.execute([seq])?;
-        }
-        new.prepare_cached("UPDATE event SET body = x'' WHERE seq = ?1")?.execute([seq])?;
-        new.prepare_cached(END)?.execute(params![seq, LOST, now.as_micros()])?;
-    }
-    Ok(lost)
-}
-
-/// Makes sure that no number is given out again.
-fn keep_numbers(new: &Connection) -> Result<(), InboxError> {
-    const SQL: &str = "INSERT OR REPLACE INTO meta SELECT 'last_seq', ?1 + max(
-        coalesce((SELECT value FROM meta WHERE key = 'last_seq'), 0),
-        coalesce((SELECT max(seq) FROM event), 0), coalesce((SELECT max(seq) FROM first_key), 0))";
-    new.execute(SQL, [SPARE])?;
-    Ok(())
-}
-
-fn count(db: &Connection, sql: &str) -> rusqlite::Result<u64> {
+pub(crate) fn count(db: &Connection, sql: &str) -> rusqlite::Result<u64> {
     db.query_row(sql, [], |row| row.get(0))
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use hookmitt_clock::MachineClock;
-use hookmitt_event::{DedupeKey, EventId, Request, Timestamp};
+use hookmitt_event::{DedupeKey, EventId, Timestamp};
 use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::SmallRng};
 use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
@@ -21,10 +21,9 @@ const EVENTS: u32 = 2_000;
 
 fn arrived(source: i64, body: &[u8]) -> NewEvent {
     let id = EventId::fresh();
-    let event = samples::event(source, Timestamp::now());
-    let request = Request { body: body.to_vec().into(), ..event.request };
-    let (key_hash, sha256) = (*id.as_bytes(), Sha256::digest(body).into());
-    NewEvent { id, request, sha256, key_hash, dedupe_key: DedupeKey::Id(id.to_string()), ..event }
+    let event = samples::with_body(samples::event(source, Timestamp::now()), body.to_vec());
+    let key_hash = *id.as_bytes();
+    NewEvent { id, key_hash, dedupe_key: DedupeKey::Id(id.to_string()), ..event }
 }
 
 /// Closes the inbox, and waits until nothing has its file open and all is in it.
@@ -100,7 +99,7 @@ async fn recovered(folder: &Path, bodies: &BTreeMap<i64, Vec<u8>>) -> (u64, u64)
                 (whole, events) = (whole + 1, events + 1);
             }
             Err(InboxError::UnknownEvent(_)) => {}
-            Err(InboxError::Damaged(_)) => events += 1,
+            Err(InboxError::Lost(_)) => events += 1,
             Err(error) => panic!("#{seq}: {error}"),
         }
     }

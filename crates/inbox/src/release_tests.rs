@@ -157,7 +157,7 @@ async fn whoever_is_valid_first_is_the_first_and_gets_delivered() {
         let story = Story::begin().await;
         let early = story.arrives(Verdict::Pending).await;
         let between =
-            story.inbox.store(NewEvent { sha256: [9; 32], ..story.new_event(forged) }).await.unwrap().id;
+            story.inbox.store(samples::with_body(story.new_event(forged), "other")).await.unwrap().id;
         let later = story.arrives(Verdict::Valid).await;
         assert_eq!(story.event(later).await.duplicate_of, None, "nobody owned the key");
         assert_eq!(story.proved(early).await, []);
@@ -205,7 +205,7 @@ async fn threat_6_an_owner_that_proves_nothing_gives_way_to_what_does() {
 async fn keys_that_prove_nothing_are_given_up_once_and_the_genuine_event_takes_its_place() {
     let story = Story::begin().await;
     let forged = story.arrives(Verdict::Valid).await;
-    let conflicting = NewEvent { sha256: [9; 32], ..story.new_event(Verdict::Valid) };
+    let conflicting = samples::with_body(story.new_event(Verdict::Valid), "other");
     let genuine = story.inbox.store(conflicting.clone()).await.unwrap().id;
     let repeat = story.inbox.store(NewEvent { id: EventId::fresh(), ..conflicting }).await.unwrap().id;
     // As an earlier version left it: the first event proves nothing but owns the key.

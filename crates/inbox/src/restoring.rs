@@ -92,7 +92,7 @@ impl Restoring {
         let failed = |error| InboxError::open(&self.path, error);
         let index = self.path.with_file_name("search.db");
         aside::remove(&index).map_err(failed)?; // it is made anew, from what is in the backup
-        let kept = aside::with_ending(&self.path, &format!(".before-restore-{}", aside::stamp(self.now)));
+        let kept = aside::free_name(&self.path, &format!(".before-restore-{}", aside::stamp(self.now)));
         let was_there = self.path.exists();
         aside::replace(&self.path, &self.made, &kept).map_err(failed)?;
         drop(self.old);

@@ -15,6 +15,8 @@ pub(crate) const FOLDS: i64 = 16;
 pub(crate) const TAGGED: i64 = 32;
 /// It is deleted in part: what belonged to it was too much for one commit.
 pub(crate) const GOING: i64 = 64;
+/// Its body or its header lines were lost when the inbox was damaged.
+pub(crate) const LOST: i64 = 128;
 
 /// The error for a column whose value no hookmitt of this schema wrote.
 pub(crate) fn corrupt(column: usize, what: &'static str) -> rusqlite::Error {

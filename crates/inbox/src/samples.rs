@@ -4,6 +4,7 @@ use bytes::Bytes;
 use hookmitt_event::{
     DedupeKey, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, Request, Timestamp, Verdict, Via,
 };
+use sha2::{Digest as _, Sha256};
 
 use crate::{NewEvent, Route};
 
@@ -31,7 +32,7 @@ pub(crate) fn event(source: i64, received_at: Timestamp) -> NewEvent {
         handshake_answer: None,
         verdict: Verdict::Valid,
         causes: Vec::new(),
-        sha256: [0; 32],
+        sha256: Sha256::digest(b"").into(),
         dedupe_key: DedupeKey::Id("1".to_owned()),
         key_hash: [1; 16],
         may_own: true,
@@ -50,4 +51,11 @@ pub(crate) fn event(source: i64, received_at: Timestamp) -> NewEvent {
         parent: None,
         route: Route::Targets,
     }
+}
+
+/// Gives an event a body, and the hash of it.
+pub(crate) fn with_body(event: NewEvent, body: impl Into<Bytes>) -> NewEvent {
+    let body = body.into();
+    let sha256 = Sha256::digest(&body).into();
+    NewEvent { sha256, request: Request { body, ..event.request }, ..event }
 }

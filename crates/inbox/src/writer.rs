@@ -8,7 +8,7 @@ use std::{
 
 use hookmitt_clock::{Clock, StoreClock};
 use hookmitt_event::Actor;
-use hookmitt_sqlite::{Copying, Job, Jobs, Readers, State, Writer};
+use hookmitt_sqlite::{Background, Copying, Job, Jobs, Readers, State, Writer};
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
@@ -31,6 +31,8 @@ const COMMIT: u64 = 1_024;
 pub struct Inbox {
     jobs: Jobs<Desk>,
     pub(crate) readers: Readers<InboxError>,
+    /// Where what is read at length is read.
+    pub(crate) background: Background,
     commits: watch::Receiver<u64>,
     others: watch::Receiver<i64>,
     path: Arc<Path>,
@@ -50,7 +52,7 @@ impl Inbox {
     /// # Errors
     /// Fails with [`InboxError::Newer`] or [`InboxError::Open`].
     pub fn open(directory: &Path, clock: Arc<dyn Clock>) -> Result<Self, InboxError> {
-        recovery::recover_if_damaged(directory, clock.now())?;
+        recovery::recover_if_damaged(directory, &clock)?;
         let path = schema::prepare(directory)?;
         let clock = StoreClock::resume(now::kept(&hookmitt_sqlite::reader(&path)?)?, clock);
         let (committed, commits) = watch::channel(0);
@@ -61,11 +63,13 @@ impl Inbox {
         writer.leave_no_traces()?;
         let jobs = writer.start("inbox-writer").map_err(open_failed)?;
         let others = others::watch(&path, jobs.ended())?;
+        let background = Background::start("inbox-reading").map_err(open_failed)?;
         let path: Arc<Path> = path.into();
         let readers = Readers::new(Arc::clone(&path));
         Ok(Self {
             jobs,
             readers,
+            background,
             commits,
             others,
             path,

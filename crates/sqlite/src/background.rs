@@ -1,6 +1,10 @@
 //! A thread for work that can wait: every other thread goes first.
 
-use std::{io, thread};
+use std::{
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    thread,
+};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -22,7 +26,8 @@ impl Background {
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             give_way();
             while let Some(work) = next.blocking_recv() {
-                work();
+                // Who waits for it is told by the answer that doesn't come. Others need the thread.
+                let _panicked = catch_unwind(AssertUnwindSafe(work));
             }
         })?;
         Ok(Self(orders))
@@ -58,3 +63,15 @@ pub fn give_way() {
 /// Does nothing: only Linux gives each thread a priority that another thread's doesn't touch.
 #[cfg(not(target_os = "linux"))]
 pub const fn give_way() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_panics_fails_and_what_comes_after_it_is_done() {
+        let background = Background::start("test").unwrap();
+        assert!(background.run(|| panic!("on purpose")).await.map(|(): ()| ()).is_err());
+        assert_eq!(background.run(|| 1).await.unwrap(), 1);
+    }
+}

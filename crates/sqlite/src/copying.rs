@@ -272,4 +272,19 @@ mod tests {
         while !second.step().await.unwrap().is_complete {}
         assert_eq!(second.step().await, Err(CopyError::Closed), "it is complete");
     }
+
+    #[tokio::test]
+    async fn a_copy_that_waits_for_another_ends_with_the_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = store(folder.path());
+        let mut first = jobs.copy_into(target(folder.path())).await.unwrap();
+        assert!(!first.step().await.unwrap().is_complete);
+        let second = Connection::open(folder.path().join("second.db")).unwrap();
+        let mut second = jobs.copy_into(second).await.unwrap();
+        let step = tokio::spawn(async move { second.step().await });
+        jobs.close(|_, _| Ok(())).await;
+        let ended = tokio::time::timeout(Duration::from_secs(10), step).await.expect("it doesn't wait");
+        assert_eq!(ended.unwrap(), Err(CopyError::Closed));
+        assert_eq!(first.step().await, Err(CopyError::Closed));
+    }
 }

@@ -10,7 +10,10 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use crate::file::{self, FileId};
+use crate::{
+    Background,
+    file::{self, FileId},
+};
 
 /// How many readers may read at once. More would only compete for the same disk and cores.
 const READERS: u32 = 4;
@@ -31,6 +34,8 @@ pub struct Closed;
 pub struct Readers<E> {
     path: Arc<Path>,
     turns: Arc<Semaphore>,
+    /// The turns of those who read on threads of low priority, which may be slow and so need turns of their own.
+    slow_turns: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Open>>>,
     error: PhantomData<fn() -> E>,
 }
@@ -44,8 +49,13 @@ struct Open {
 
 impl<E> Clone for Readers<E> {
     fn clone(&self) -> Self {
-        let Self { path, turns, idle, error } = self;
-        Self { path: Arc::clone(path), turns: Arc::clone(turns), idle: Arc::clone(idle), error: *error }
+        Self {
+            path: Arc::clone(&self.path),
+            turns: Arc::clone(&self.turns),
+            slow_turns: Arc::clone(&self.slow_turns),
+            idle: Arc::clone(&self.idle),
+            error: self.error,
+        }
     }
 }
 
@@ -53,7 +63,13 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
     /// Makes the readers of a file that was prepared.
     pub fn new(path: Arc<Path>) -> Self {
         let turns = Arc::new(Semaphore::new(READERS as usize));
-        Self { path, turns, idle: Arc::default(), error: PhantomData }
+        Self {
+            path,
+            turns,
+            slow_turns: Arc::new(Semaphore::new(READERS as usize)),
+            idle: Arc::default(),
+            error: PhantomData,
+        }
     }
 
     /// Runs `read` on a blocking thread, in one snapshot of the file. A read that takes longer than a second is
@@ -93,6 +109,25 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         self.read_until(Some(limit), read).await
     }
 
+    /// Like [`read`](Self::read), on a thread that every other one goes before: for work that goes on for long, a page
+    /// at a time. It doesn't keep captures from the cores.
+    ///
+    /// # Errors
+    /// Fails if `read` or SQLite does, or with [`Closed`].
+    pub async fn read_on<T: Send + 'static>(
+        &self,
+        background: &Background,
+        read: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        let turn = Arc::clone(&self.slow_turns).acquire_owned().await.map_err(|_| Closed)?;
+        let readers = self.clone();
+        let work = move || {
+            let _turn = turn;
+            readers.read_here(Some(LONGEST), read)
+        };
+        background.run(work).await?
+    }
+
     async fn read_until<T: Send + 'static>(
         &self,
         limit: Option<Duration>,
@@ -102,22 +137,34 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         let readers = self.clone();
         let task = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            let Open { mut db, file } = readers.take()?;
-            let end = limit.map(|limit| Instant::now() + limit);
-            db.progress_handler(STEPS, end.map(|end| move || Instant::now() >= end))?;
-            let snapshot = db.unchecked_transaction()?;
-            let answer = read(&snapshot);
-            drop(snapshot);
-            readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(Open { db, file });
-            answer
+            readers.read_here(limit, read)
         });
         task.await.map_err(|_| Closed)?
     }
 
+    /// Reads on this thread.
+    fn read_here<T>(
+        &self,
+        limit: Option<Duration>,
+        read: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Open { mut db, file } = self.take()?;
+        let end = limit.map(|limit| Instant::now() + limit);
+        db.progress_handler(STEPS, end.map(|end| move || Instant::now() >= end))?;
+        let snapshot = db.unchecked_transaction()?;
+        let answer = read(&snapshot);
+        drop(snapshot);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(Open { db, file });
+        answer
+    }
+
     /// Waits for running reads to end and closes the connections. Later reads fail with [`Closed`].
     pub async fn close(&self) {
-        drop(self.turns.acquire_many(READERS).await); // an error means that it is closed already
-        self.turns.close();
+        // An error means that it is closed already.
+        for turns in [&self.turns, &self.slow_turns] {
+            drop(turns.acquire_many(READERS).await);
+            turns.close();
+        }
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
@@ -218,5 +265,31 @@ mod tests {
         assert!(readers.read(endless).await.is_err());
         assert_eq!(readers.read(count).await.unwrap(), 100_000, "the same connection, with time of its own");
         assert_eq!(readers.read_at_length(count).await.unwrap(), 100_000);
+    }
+
+    #[tokio::test]
+    async fn many_who_read_in_the_background_hold_up_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        file::prepare(&path, &folder.path().join("lock"), &["PRAGMA user_version = 1"]).unwrap();
+        let readers: Readers<Failure> = Readers::new(path.as_path().into());
+        let background = Background::start("test").unwrap();
+        let (go, waits) = std::sync::mpsc::channel::<()>();
+        let waits = Arc::new(Mutex::new(waits));
+        let mut slow = tokio::task::JoinSet::new();
+        for _ in 0..READERS * 2 {
+            let (readers, background, waits) = (readers.clone(), background.clone(), Arc::clone(&waits));
+            slow.spawn(async move {
+                let read = move |_: &Connection| Ok::<_, Failure>(waits.lock().unwrap().recv().unwrap());
+                readers.read_on(&background, read).await
+            });
+        }
+        for _ in 0..READERS * 2 {
+            readers.read(|_| Ok(())).await.unwrap();
+            go.send(()).unwrap();
+        }
+        assert!(slow.join_all().await.iter().all(Result::is_ok));
+        readers.close().await;
+        assert!(matches!(readers.read_on(&background, |_| Ok(())).await, Err(Failure::Closed)));
     }
 }

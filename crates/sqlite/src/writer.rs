@@ -94,8 +94,9 @@ impl<S: State> Writer<S> {
         let mut inlet = Inlet { queue, closing, cut, orders };
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             desk.run(&db, &mut inlet);
-            let cut = inlet.cut.take();
+            let (cut, orders) = (inlet.cut.take(), Arc::clone(&inlet.orders));
             drop((desk, inlet, cut, db)); // callers that wait for the end may open the file anew or delete it
+            drop(orders.take()); // whoever ordered a copy while the queue was open learns that it doesn't begin
             end.send_replace(true);
         })?;
         Ok(jobs)

@@ -78,6 +78,7 @@ impl Restored {
             );
             return screen.print_json(&json!({
                 "events": checked.events,
+                "without_body": checked.without_body,
                 "bytes": checked.bytes,
                 "made_at": made_at,
                 "kept": kept,
@@ -87,6 +88,13 @@ impl Restored {
         let when = made_at.map_or_else(String::new, |at| format!(", backed up at {at}"));
         let size = shown::size(checked.bytes);
         screen.note(format_args!("restored {}, {size}{when}", counted(checked.events, "event")));
+        if checked.without_body > 0 {
+            let lost = counted(checked.without_body, "event");
+            let note = Styled(ODD, "note:");
+            screen.note(format_args!(
+                "{note} the inbox was damaged before the backup: {lost} have lost their body"
+            ));
+        }
         if let Some(kept) = kept {
             screen.note(format_args!("the inbox before it is kept: {}", Plain(&kept.to_string_lossy())));
         }

@@ -122,7 +122,10 @@ async fn attempt(sending: &Sending, target: &Target, claimed: &Claimed) -> Optio
             Ok(Some(end)) => return Some(end),
             Ok(None) => {}
             Err(EngineError::Inbox(InboxError::Closed)) => return None,
-            Err(EngineError::Inbox(error)) if !matches!(error, InboxError::UnknownEvent(_)) => {
+            // Waiting brings back no event that is gone, and no body that is lost.
+            Err(EngineError::Inbox(error))
+                if !matches!(error, InboxError::UnknownEvent(_) | InboxError::Lost(_)) =>
+            {
                 tracing::warn!(%error, delivery = %claimed.delivery, "an attempt is waiting for the inbox");
             }
             Err(error) => return Some(Finish::Refused(error.to_string())),
@@ -230,4 +233,47 @@ fn finish(
 /// Returns a random wait from zero to the ceiling (full jitter), so that retries of many deliveries spread out.
 fn jittered(ceiling: Duration) -> Duration {
     ceiling.mul_f64(rand::random::<f64>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use hookmitt_event::{DeliveryState, TargetKind};
+    use hookmitt_inbox::Next;
+
+    use super::*;
+    use crate::{
+        TargetChange,
+        begun::{engine, post, source},
+    };
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_has_lost_its_body_is_not_sent_and_does_not_wait_either() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let known = source(&engine, "s").await;
+        let change = TargetChange { url: Some("http://127.0.0.1:9".to_owned()), ..TargetChange::default() };
+        let target = engine.targets.add(None, change, TargetKind::Kept).await.unwrap();
+        let caught = known.judge(post([], b"body")).event;
+        let id = engine.capture.store_unanswered(&known, caught).await.unwrap().id;
+        let db = rusqlite::Connection::open(engine.inbox().path()).unwrap();
+        db.execute("DELETE FROM raw", []).unwrap();
+        for _ in 0..2 {
+            let claimed = engine.base.inbox.claim(claiming(&target)).await.unwrap();
+            let Next::Claimed(claimed) = claimed else { panic!("it is due") };
+            let tried = attempt(&engine.delivery.sending, &target, &claimed);
+            let end = tokio::time::timeout(Duration::from_secs(20), tried).await.expect("it doesn't wait");
+            engine.base.inbox.finish(&claimed, end.unwrap(), None).await.unwrap();
+            let delivery = engine.base.inbox.deliveries(id).await.unwrap().remove(0);
+            assert_eq!(delivery.state, DeliveryState::Failed);
+            assert!(delivery.last_error.unwrap().contains("the body of event #1"));
+            engine.base.inbox.retry(id).await.unwrap();
+        }
+        let replayed = engine.replays.replay(id, crate::Edit::default()).await;
+        assert!(matches!(replayed, Err(EngineError::Inbox(InboxError::Lost(_)))), "{replayed:?}");
+        assert_eq!(engine.inbox().damage(), None, "the inbox goes on");
+        engine.capture.store_unanswered(&known, known.judge(post([], b"new")).event).await.unwrap();
+        engine.stop().await;
+    }
 }

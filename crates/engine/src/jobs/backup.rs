@@ -39,10 +39,15 @@ pub(super) async fn go(run: &mut Run, asked: BackupAsked) -> Result<(), EngineEr
     };
     let result = JobResult { events: checked.events, deliveries: 0 };
     run.note((size, size), result, true).await?;
-    let subject = Subject::default()
+    let mut subject = Subject::default()
         .with("job", run.job.id)
         .with("events", checked.events)
         .with("file", asked.file.to_string_lossy());
+    if checked.without_body > 0 {
+        let events = checked.without_body;
+        tracing::warn!(events, "the backup has events whose body was lost when the inbox was damaged");
+        subject = subject.with("without_body", events);
+    }
     Ok(run.parts.base.inbox.record(Deed::BackedUp, subject).await?)
 }
 

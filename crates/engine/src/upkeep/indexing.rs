@@ -19,10 +19,15 @@ use crate::{
 };
 
 /// How many events are read at once.
-const EVENTS: i64 = 1_024;
+const EVENTS: i64 = 2_048;
 
-/// How long it waits for more events, so that each step has several; and how soon it looks without being told.
+/// How long it waits for more events, so that each step has several: a little, or longer while so many come that captures
+/// would pay for many steps. Searches look through what isn't indexed yet.
 const GATHER: Duration = Duration::from_millis(300);
+const GATHER_MANY: Duration = Duration::from_secs(2);
+const MANY: i64 = 128;
+
+/// How soon it looks without being told.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// When the next step is due.
@@ -71,8 +76,10 @@ impl Indexing {
         let mut commits = self.inbox.commits();
         while self.index.is_in_place() {
             commits.borrow_and_update();
-            let rested = Instant::now() + GATHER;
+            let (begun, done) = (Instant::now(), self.index.done());
             let step = self.step().await;
+            let are_many = self.index.done() - done >= MANY;
+            let rested = begun + if are_many { GATHER_MANY } else { GATHER };
             if let Err(EngineError::Index(IndexError::Damaged(why))) = &step {
                 tracing::warn!(why, "the search index is damaged and is made anew");
                 let _anew = progress.after(self.index.rebuild().await).await;
@@ -110,8 +117,8 @@ impl Indexing {
         }
         let name = self.inbox.begin_indexing(last, up_to, std::mem::take(&mut self.stored)).await?;
         // What is noted is read first: a change that comes in between is then in the event, too, or noted again.
-        let (changed, notes) = self.inbox.changed().await?;
-        let unindexed = self.inbox.unindexed(done, up_to).await?;
+        let (changed, notes) = self.inbox.changed(&self.background).await?;
+        let unindexed = self.inbox.unindexed(done, up_to, &self.background).await?;
         let is_all = unindexed.through == newest && notes.len() < NOTES;
         if done < unindexed.through || !notes.is_empty() {
             self.store(name, done, unindexed, changed, &notes).await?;

@@ -95,7 +95,7 @@ async fn ratio(dictionary: impl Fn(Option<&str>) -> Dictionary + Send + 'static)
         stores.spawn(async move { inbox.store(event).await.unwrap() });
     }
     stores.join_all().await;
-    clock.pass(Duration::from_secs(60));
+    clock.pass(Duration::from_secs(3_600));
     let mut packer = Packer::new(engine.inbox().clone(), dictionary).unwrap();
     while packer.step().await.unwrap() > 0 {}
     let packing = engine.inbox().packing().await.unwrap();

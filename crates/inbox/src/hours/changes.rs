@@ -4,7 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use rusqlite::{Connection, params};
 
-use super::counted::{Cell, Counted};
+use super::counted::{COUNTED, Cell, Counted};
 use crate::{InboxError, now::Now, rows::micros};
 
 /// How long a row is kept, in store time, after the last of its events is gone.
@@ -102,16 +102,48 @@ impl Sum {
     }
 
     fn write(self, db: &Connection, cell: Cell, now: i64) -> Result<(), InboxError> {
-        const SQL: &str = "INSERT INTO hourly VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        const ADD: &str = "INSERT INTO hourly VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
             ON CONFLICT DO UPDATE SET events = events + excluded.events,
             duplicates = duplicates + excluded.duplicates, bytes = bytes + excluded.bytes,
             kept = kept + excluded.kept, changed_at = excluded.changed_at";
+        // All its events have moved to other rows.
+        const EMPTY: &str = "DELETE FROM hourly WHERE hour = ?1 AND source = ?2 AND via = ?3 AND verdict = ?4
+            AND status = ?5 AND events = 0 AND duplicates = 0 AND bytes = 0 AND kept = 0";
+        self.store(db, ADD, cell, now)?;
+        if self.events < 0 {
+            let Cell { hour, source, via, verdict, status } = cell;
+            db.prepare_cached(EMPTY)?.execute(params![hour, source, via, verdict, status as i64])?;
+        }
+        Ok(())
+    }
+
+    /// Runs an `INSERT` with the columns of a row.
+    fn store(self, db: &Connection, sql: &str, cell: Cell, now: i64) -> Result<(), InboxError> {
         let Cell { hour, source, via, verdict, status } = cell;
         let Self { events, duplicates, bytes, kept } = self;
         let values = params![hour, source, via, verdict, status as i64, events, duplicates, bytes, kept, now];
-        db.prepare_cached(SQL)?.execute(values)?;
+        db.prepare_cached(sql)?.execute(values)?;
         Ok(())
     }
+}
+
+/// Counts anew which events are still there, after a recovery. What is gone stays in the history, which may itself have
+/// lost rows.
+pub(crate) fn recount(db: &Connection, now: Now) -> Result<(), InboxError> {
+    const NONE: &str = "UPDATE hourly SET kept = 0, changed_at = ?1 WHERE kept <> 0";
+    const ADD: &str = "INSERT INTO hourly VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        ON CONFLICT DO UPDATE SET events = max(events, excluded.events),
+        duplicates = max(duplicates, excluded.duplicates), bytes = max(bytes, excluded.bytes),
+        kept = excluded.kept, changed_at = excluded.changed_at";
+    const THERE: &str =
+        "WHERE flags & 64 = 0 AND seq > (SELECT value FROM meta WHERE key = 'uncounted') ORDER BY seq";
+    let mut there = Changes::default();
+    let mut select = db.prepare(&format!("{COUNTED} {THERE}"))?;
+    for counted in select.query_map([], Counted::read)? {
+        there.count(counted?);
+    }
+    db.execute(NONE, [now.store])?;
+    there.rows.into_iter().try_for_each(|(cell, sum)| sum.store(db, ADD, cell, now.store))
 }
 
 /// Removes what has been kept long enough.

@@ -16,7 +16,7 @@ use super::{
     latencies,
     timed::Kind,
 };
-use crate::{Inbox, InboxError, batch::Batch};
+use crate::{Inbox, InboxError, batch::Batch, rows::GOING};
 
 /// How long a step may keep the writer.
 const TURN: Duration = Duration::from_millis(5);
@@ -53,7 +53,10 @@ fn step(batch: &mut Batch<'_>, turn: Duration) -> Result<bool, InboxError> {
     const NOTE: &str = "UPDATE meta SET value = ?1 WHERE key = 'uncounted'";
     let (begun, mut answers) = (Instant::now(), HashMap::new());
     let mut left = 0;
-    let mut select = batch.db.prepare_cached(&format!("{COUNTED} WHERE seq <= ?1 ORDER BY seq DESC"))?;
+    // What is being deleted leaves the history at once.
+    const WHICH: &str = "WHERE seq <= ?1 AND flags & 64 = 0 ORDER BY seq DESC";
+    const _: () = assert!(GOING == 64);
+    let mut select = batch.db.prepare_cached(&format!("{COUNTED} {WHICH}"))?;
     let mut found = select.query([uncounted(batch.db)?])?;
     while let Some(row) = found.next()? {
         let (counted, seq) = (Counted::read(row)?, row.get(7)?);

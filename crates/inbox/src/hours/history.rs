@@ -3,16 +3,14 @@
 use std::{ops::Range, time::Duration};
 
 use hdrhistogram::Histogram;
-use hookmitt_event::{EventStatus, Timestamp, Verdict, Via};
-use rusqlite::{Connection, Row, params};
+use hookmitt_event::{EventStatus, Timestamp};
+use rusqlite::Connection;
 
 use super::{
+    adding::Adding,
     counted::{beginning, hour_of},
-    earlier::uncounted,
-    latencies::{add_stored, histogram},
-    timed::Kind,
 };
-use crate::{Inbox, InboxError, batch::Batch, rows};
+use crate::{Inbox, InboxError, batch::Batch};
 
 /// A time, in whole hours. The hours in which its ends lie are part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +22,7 @@ pub struct Period {
 }
 
 impl Period {
-    fn hours(self) -> Range<i64> {
+    pub(crate) fn hours(self) -> Range<i64> {
         let first = self.since.map_or(i64::MIN, |since| hour_of(since.as_micros()));
         let end = self.until.map_or(i64::MAX, |until| hour_of(until.as_micros() - 1) + 1);
         first..end
@@ -107,7 +105,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    fn of(counts: &Histogram<u64>) -> Self {
+    pub(crate) fn of(counts: &Histogram<u64>) -> Self {
         let at = |quantile| Duration::from_micros(counts.value_at_quantile(quantile));
         let longest = Duration::from_micros(counts.max());
         Self { count: counts.len(), p50: at(0.5), p95: at(0.95), p99: at(0.99), longest }
@@ -141,66 +139,11 @@ impl Inbox {
             Ok(())
         };
         let _written = self.write(hurry).await;
-        self.readers.read(move |db| history(db, &period, by)).await
-    }
-}
-
-pub(crate) fn history(db: &Connection, period: &Period, by: Option<By>) -> Result<History, InboxError> {
-    let hours = period.hours();
-    Ok(History {
-        all: groups(db, &hours, None)?.pop().unwrap_or_default(),
-        groups: by.map(|by| groups(db, &hours, Some(by))).transpose()?.unwrap_or_default(),
-        capture: quantiles(db, &hours, Kind::Capture)?,
-        delivery: quantiles(db, &hours, Kind::Delivery)?,
-        uncounted: u64::try_from(uncounted(db)?).unwrap_or_default(),
-    })
-}
-
-fn groups(db: &Connection, hours: &Range<i64>, by: Option<By>) -> Result<Vec<Group>, InboxError> {
-    let key = match by {
-        None => "''",
-        Some(By::Source) => "(SELECT slug FROM source WHERE id = h.source)",
-        Some(By::Via) => "via",
-        Some(By::Verdict) => "verdict",
-        Some(By::Hour) => "hour",
-    };
-    let sql = format!(
-        "SELECT {key}, status, sum(events), sum(duplicates), sum(bytes) FROM hourly h
-        WHERE hour >= ?1 AND hour < ?2 AND events > 0 GROUP BY 1, 2 ORDER BY 1, 2"
-    );
-    let mut select = db.prepare_cached(&sql)?;
-    let mut found = select.query(params![hours.start, hours.end])?;
-    let mut groups: Vec<Group> = Vec::new();
-    while let Some(row) = found.next()? {
-        let name = name(row, by)?;
-        let sums = Sums { events: row.get(2)?, duplicates: row.get(3)?, bytes: row.get(4)? };
-        let status = (rows::status(row, 1)?, sums);
-        match groups.last_mut().filter(|group| group.name == name) {
-            Some(group) => group.statuses.push(status),
-            None => groups.push(Group { name, statuses: vec![status] }),
+        let mut adding = self.readers.read(move |db| Adding::begin(db, &period.hours(), by)).await?;
+        while !adding.is_done() {
+            let add = move |db: &Connection| adding.add(db).map(|()| adding);
+            adding = self.readers.read(add).await?;
         }
+        self.readers.read(move |db| adding.finish(db)).await
     }
-    Ok(groups)
-}
-
-/// Returns the name of a row's group.
-fn name(row: &Row<'_>, by: Option<By>) -> rusqlite::Result<String> {
-    Ok(match by {
-        None => String::new(),
-        Some(By::Source) => row.get::<_, Option<String>>(0)?.unwrap_or_default(),
-        Some(By::Via) => Via::as_str(rows::via(row, 0)?).to_owned(),
-        Some(By::Verdict) => Verdict::to_string(&rows::verdict(row, 0)?),
-        Some(By::Hour) => Timestamp::from_micros(beginning(row.get(0)?)).to_string(),
-    })
-}
-
-fn quantiles(db: &Connection, hours: &Range<i64>, kind: Kind) -> Result<Quantiles, InboxError> {
-    const SQL: &str = "SELECT counts FROM latency WHERE hour >= ?1 AND hour < ?2 AND kind = ?3";
-    let mut counts = histogram();
-    let mut select = db.prepare_cached(SQL)?;
-    let mut found = select.query(params![hours.start, hours.end, kind as i64])?;
-    while let Some(row) = found.next()? {
-        add_stored(&mut counts, row.get_ref(0)?.as_blob().unwrap_or_default());
-    }
-    Ok(Quantiles::of(&counts))
 }

@@ -46,8 +46,9 @@ fn leaving(db: &Connection, now: i64) -> Result<Leaving, InboxError> {
     let mut found = select.query(between)?;
     let mut all = Leaving::default();
     while let Some(row) = found.next()? {
-        let span = kept(row)?.and_then(|kept| policy.span(row.get_unwrap(1), kept));
-        if span.is_some_and(|span| row.get_unwrap::<_, i64>(0) <= hour_of(now - span + ahead)) {
+        let (hour, source): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let span = kept(row)?.and_then(|kept| policy.span(source, kept));
+        if span.is_some_and(|span| hour <= hour_of(now - span + ahead)) {
             all.events += row.get::<_, u64>(3)?;
             all.bytes += row.get::<_, u64>(4)?;
         }

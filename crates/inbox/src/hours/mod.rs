@@ -3,6 +3,7 @@
 //! Every event is counted in the row of its hour, source, via, verdict and status. The row changes in the transaction
 //! that changes the event, so the numbers never drift, and a reader never has to look at the events.
 
+mod adding;
 mod changes;
 mod counted;
 mod earlier;
@@ -15,7 +16,7 @@ mod metered;
 mod tests;
 mod timed;
 
-pub(crate) use changes::{Changes, prune};
+pub(crate) use changes::{Changes, prune, recount};
 pub(crate) use counted::{Cell, Counted, hour_of};
 pub use history::{By, Group, History, Period, Quantiles, Sums};
 pub(crate) use latencies::Latencies;

@@ -14,12 +14,13 @@ use hookmitt_event::{EventStatus, OrderMode, Timestamp};
 use rusqlite::Connection;
 
 use super::{
-    By, Period, Sums,
-    counted::{COUNTED, Cell, Counted, beginning},
-    history::history,
+    By, History, Period, Sums,
+    adding::Adding,
+    counted::{COUNTED, Cell, Counted, beginning, hour_of},
 };
 use crate::{
-    NewEvent, PlannedAnswer, batch::Batch, failures, lag, purge, queue_story, random_story::Story, samples,
+    InboxError, NewEvent, PlannedAnswer, batch::Batch, failures, lag, purge, queue_story,
+    random_story::Story, samples,
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -267,4 +268,61 @@ async fn twenty_times_as_many_events_take_no_more_steps_to_count() {
     });
     let all = history(&many.1, &Period::default(), None).unwrap().all;
     assert_eq!(all.all().events, 20_000);
+}
+
+/// Returns the history, read at once.
+fn history(db: &Connection, period: &Period, by: Option<By>) -> Result<History, InboxError> {
+    let mut adding = Adding::begin(db, &period.hours(), by)?;
+    while !adding.is_done() {
+        adding.add(db)?;
+    }
+    adding.finish(db)
+}
+
+#[tokio::test]
+async fn four_hundred_days_are_added_up_a_few_at_a_time() {
+    let story = queue_story::Story::begin(OrderMode::Sequential).await;
+    let now = hour_of(story.clock.now().as_micros());
+    let db = Connection::open(story.inbox.path()).unwrap();
+    for day in 0..400 {
+        for (status, source) in [(2, 1), (4, 1), (4, 2)] {
+            let sql = "INSERT INTO hourly VALUES (?1, ?2, 1, 0, ?3, 5, 1, 100, 5, 0)";
+            db.execute(sql, [now - day * 24, source, status]).unwrap();
+        }
+    }
+    let all = story.inbox.history(Period::default(), Some(By::Hour)).await.unwrap();
+    assert_eq!(all.all.all(), Sums { events: 6_000, duplicates: 1_200, bytes: 120_000 });
+    assert_eq!(all.groups.len(), 400);
+    assert!(all.groups.is_sorted_by(|one, next| one.name < next.name));
+    let by_source = story.inbox.history(Period::default(), Some(By::Source)).await.unwrap();
+    let events: Vec<_> = by_source.groups.iter().map(|group| group.all().events).collect();
+    assert_eq!(events.iter().sum::<u64>(), 6_000);
+    assert_eq!(by_source.all, all.all);
+}
+
+#[tokio::test]
+async fn what_is_being_deleted_is_not_counted_as_kept() {
+    let story = queue_story::Story::begin(OrderMode::Sequential).await;
+    story.arrives(None).await;
+    story.arrives(None).await;
+    let db = Connection::open(story.inbox.path()).unwrap();
+    let earlier = "DELETE FROM hourly; UPDATE event SET flags = flags | 64 WHERE seq = 1;
+        UPDATE meta SET value = 2 WHERE key = 'uncounted'";
+    db.execute_batch(earlier).unwrap();
+    while story.inbox.count_earlier().await.unwrap() {}
+    assert_eq!(db.query_row("SELECT sum(kept) FROM hourly", [], |row| row.get(0)), Ok(1));
+}
+
+#[tokio::test]
+async fn rows_that_all_events_left_are_not_kept() {
+    let story = queue_story::Story::begin(OrderMode::Sequential).await;
+    story.arrives(None).await;
+    let db = Connection::open(story.inbox.path()).unwrap();
+    let rows = || {
+        db.query_row("SELECT count(*), sum(events = 0) FROM hourly", [], |row| Ok((row.get(0)?, row.get(1)?)))
+    };
+    assert_eq!(rows(), Ok((1, 0)));
+    let claimed = story.claimed().await.unwrap();
+    story.completes(&claimed).await;
+    assert_eq!(rows(), Ok((1, 0)), "it moved to another row");
 }
