@@ -135,3 +135,19 @@ test('what comes in by itself while what was missed is read is there once', asyn
   await read;
   expect(numbers()).toEqual([5, 4, 3, 2, 1]);
 });
+
+test('a list that was read ahead is not read a second time, and catches up with what it missed', async () => {
+  listEvents.mockClear();
+  events.ahead({ fold: true });
+  events.refresh(); // the live stream was opened meanwhile
+  events.show({ fold: true });
+  await settle();
+  expect([numbers(), listEvents.mock.calls.length]).toEqual([[3, 2, 1], 1]);
+  listEvents.mockResolvedValue(page(event(4), event(3), event(2), event(1)));
+  await vi.advanceTimersByTimeAsync(400);
+  expect(numbers()).toEqual([4, 3, 2, 1]);
+  listEvents.mockClear();
+  events.show({ fold: true });
+  await settle();
+  expect(listEvents.mock.calls.length).toBe(1);
+});

@@ -9,7 +9,8 @@ import type { Event } from '../api/shapes';
 export const listEvents =
   vi.fn<(filter: object, piece: { cursor?: string | number | null }) => Promise<EventPage>>();
 export const copiesOf = vi.fn<(id: string) => Promise<CopyList>>();
-vi.mock('../api/events', () => ({ listEvents, copiesOf }));
+const queryOf = (filter: Record<string, string>) => new URLSearchParams(filter);
+vi.mock('../api/events', () => ({ listEvents, copiesOf, queryOf }));
 export const { events, onEvent } = await import('./events.svelte');
 
 /** Returns an event with this number. */
