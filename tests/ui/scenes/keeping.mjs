@@ -21,6 +21,32 @@ const refused = (now) => [
 const broken = (route) => route.fulfill({ status: 500, contentType: 'application/problem+json',
   json: { type: 'about:blank', title: '', status: 500, code: 'inbox', detail: 'the inbox can’t be read: disk I/O error', hint: null } });
 
+/** How long events are kept: with times of some sources, with what is wrong, and on a disk that is nearly full. */
+export async function retention(stage) {
+  const hookmitt = await stage.hookmitt();
+  for (const [source, provider] of [['stripe-test', 'stripe'], ['github', 'github'], ['a-source-with-quite-a-long-name', null]]) await hookmitt.api.source(source, { provider });
+  const ui = await stage.open(hookmitt, LOOK);
+  await both(ui, 'retention-plain', '#/settings/retention', 'All sources keep');
+  await hookmitt.api.ask('PATCH', '/api/retention', { size_limit: 2_500_000_000, sources: { 'stripe-test': { completed: '1d', failed: '90d' }, 'a-source-with-quite-a-long-name': { captured: 'never' } } });
+  await ui.page.route('**/api/stats*', async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), disk: { free: 412_000_000, total: 250_000_000_000, nearly_full: true } } });
+  });
+  await ui.page.reload();
+  await sees(ui.page.getByText('The disk is nearly full: '));
+  for (const [size, name] of [[WIDE, 'retention'], [NARROW, 'retention-narrow'], [PHONE, 'retention-phone']]) {
+    await both(ui, name, '#/settings/retention', 'Empty: as for all sources', size);
+    await ui.page.getByRole('group', { name: 'stripe-test' }).getByLabel('Skipped').fill('soon');
+    await picture(ui, `${name}-wrong-light`);
+    await ui.page.getByRole('group', { name: 'stripe-test' }).getByLabel('Skipped').fill('12h');
+    await picture(ui, `${name}-changed-light`);
+    await ui.button('Discard').click();
+  }
+  await ui.page.route('**/api/retention', broken);
+  await ui.go('#/settings/general');
+  await both(ui, 'retention-fault', '#/settings/retention', 'could not be read');
+}
+
 /** A day's events: marked, deleted and refused. */
 export async function keeping(stage) {
   const hookmitt = await stage.hookmitt();
@@ -37,7 +63,7 @@ export async function keeping(stage) {
   for (const theme of ['dark', 'light']) {
     await settle(ui, theme, WIDE);
     await ui.page.keyboard.press('t');
-    await sees(ui.page.getByRole('option', { name: /to look at/ }));
+    await sees(ui.page.getByRole('listbox', { name: 'Tags' }).getByRole('option', { name: /to look at/ }));
     await picture(ui, `marks-tag-${theme}`);
     await ui.page.keyboard.press('Escape');
     await ui.page.keyboard.press('n');

@@ -14,7 +14,7 @@ story('a job that somebody began elsewhere is done in a moment, and its toast le
   await sees(ui.page.getByText('0 events retried, 12 failed'));
   await ui.page.getByRole('button', { name: 'Show', exact: true }).click();
   const page = ui.page.getByRole('main', { name: 'Job' });
-  await says(page, 'Retry order', 'Done', '12 of 12', 'it hasn\'t been sent to a target yet');
+  await says(page, 'Retry order', 'Done', '12 of 12', 'It hasn’t been sent to a target yet');
   await hasNoBarriers(ui.page, 'a job and what failed in it');
 });
 

@@ -47,7 +47,7 @@ story('an event is pinned, tagged and noted by keys, and Ctrl Z takes that back'
   await field.press('Enter');
   await field.fill('late');
   await field.press('Enter');
-  await says(ui.row('/order/2'), '+1');
+  await says(ui.row('/order/2'), '+2'); // where the verdict takes room, one is named
   await field.press('Escape');
   await ui.page.keyboard.press('Control+z');
   await gone(ui.panel.getByRole('link', { name: 'late', exact: true }).first());

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 
 import { stripe } from '../support/samples.mjs';
-import { gone, says, sees } from '../support/see.mjs';
+import { gone, hasNoBarriers, says, sees } from '../support/see.mjs';
 import { SECRETS, signed } from '../support/senders.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
@@ -190,4 +190,32 @@ story('how long events are kept is changed in settings, and what is no time is r
   await eventually('it is kept', async () => (await kept()).keep.failed === 'never');
   const { size_limit, when_full } = await kept();
   assert.deepEqual([size_limit, when_full], [2_500_000_000, 'prune']);
+});
+
+story('a source keeps its events for times of its own, until it is as all sources again', async (stage) => {
+  const { hookmitt, ui, main } = await settings(stage, 'retention');
+  const own = async () => (await hookmitt.api.ask('GET', '/api/retention')).sources;
+  await says(main, 'All sources keep their events for the times above');
+  await ui.button('Add a source', main).click();
+  await ui.page.getByRole('menuitem', { name: 'shop' }).click();
+  const row = main.getByRole('group', { name: 'shop' });
+  const failed = row.getByLabel('Failed');
+  await eventually('the first field has the focus', () => row.getByLabel('Captured').evaluate((field) => field === document.activeElement));
+  await failed.fill('soon');
+  await says(row, 'Write it like 12h, 7d or never.');
+  await failed.fill('90d');
+  await row.getByLabel('Completed').fill('1d');
+  await hasNoBarriers(ui.page, 'times of a source');
+  await says(main, '2 changes', 'deleted for good');
+  await ui.button('Save', main).click();
+  await eventually('they are kept', async () => (await own()).shop?.failed === '90d');
+  assert.deepEqual(await own(), { shop: { completed: '1d', failed: '90d' } });
+  await gone(ui.button('Save', main));
+
+  await row.getByLabel('Completed').fill('');
+  await ui.page.keyboard.press('Control+s');
+  await eventually('one is taken back', async () => (await own()).shop?.completed === undefined);
+  await ui.button('Keep shop as all sources', row).click();
+  await ui.button('Save', main).click();
+  await eventually('all are taken back', async () => Object.keys(await own()).length === 0);
 });

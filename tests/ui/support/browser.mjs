@@ -94,8 +94,8 @@ export class Watch {
   }
 }
 
-/** Opens a page in its own context; returns `{ page, watch, close }`. */
-export async function openPage(origin, { theme = 'dark', size = [1440, 900], motion = 'no-preference', scale = 1, clipboard = false, proxy } = {}) {
+/** Opens a page in its own context; returns `{ page, watch, close }`. A plain one has nothing added, and is as fast as it is. */
+export async function openPage(origin, { theme = 'dark', size = [1440, 900], motion = 'no-preference', scale = 1, clipboard = false, proxy, plain = false } = {}) {
   const context = await (await browser()).newContext({
     viewport: { width: size[0], height: size[1] }, colorScheme: theme, reducedMotion: motion, deviceScaleFactor: scale,
     serviceWorkers: 'block', locale: 'en-GB', proxy: proxy && { server: proxy },
@@ -105,6 +105,7 @@ export async function openPage(origin, { theme = 'dark', size = [1440, 900], mot
   if (clipboard) await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
   const page = await context.newPage();
   const watch = new Watch(page, origin);
+  if (plain) return { page, watch, close: () => context.close() };
   await page.exposeBinding('hookmittViolation', (_source, line) => watch.note(`policy: ${line}`));
   await page.addInitScript(tellWhereFrom);
   await page.addInitScript(reportViolations);

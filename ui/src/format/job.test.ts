@@ -53,7 +53,7 @@ describe('a job in words', () => {
   });
 
   it('says why it ended', () => {
-    expect(jobNote(job({ state: 'failed', why: 'the disk is full' }))).toBe('the disk is full');
+    expect(jobNote(job({ state: 'failed', why: 'the disk is full' }))).toBe('The disk is full.');
     expect(jobNote(job({ state: 'stopped' }))).toMatch(/^Hookmitt ended while it ran/);
     expect(jobNote(job())).toBeNull();
   });

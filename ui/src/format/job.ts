@@ -1,4 +1,5 @@
 import type { Job } from '../api/shapes';
+import { sentence } from '../format/words';
 import { count, counted } from './count';
 import { dateTime } from './time';
 
@@ -91,8 +92,14 @@ export const jobState = ({ state }: Job): string => STATES[state];
 /** Says why a job isn't going on, or what it waits for; null if there is nothing to say. */
 export function jobNote(job: Job): string | null {
   if (job.state === 'waiting') return 'It begins when another job has ended.';
-  if (job.state === 'stopped')
-    return 'Hookmitt ended while it ran. Resume goes on from there; nothing is repeated or skipped.';
-  if (job.state === 'cancelled') return 'What was done stays. Resume goes on from there.';
-  return job.why ?? null;
+  if (job.state === 'stopped') return 'Hookmitt ended while it ran.';
+  if (job.state === 'cancelled') return 'What was done stays.';
+  return job.why == null ? null : sentence(job.why);
+}
+
+/** Says what the actions of a job's page do; null if it has none. */
+export function jobActions(job: Job): string | null {
+  if (isOpen(job)) return 'Cancel ends it. What is done by then stays.';
+  if (canGoOn(job)) return 'Resume goes on from there; nothing is repeated or skipped.';
+  return canUndo(job) ? 'Restore brings back just the events that it deleted.' : null;
 }

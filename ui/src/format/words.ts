@@ -96,3 +96,11 @@ export function visible(text: string): string {
     return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
   });
 }
+
+/** Turns the API's words into a sentence with curly apostrophes. A URL or host at its start is not capitalised. */
+export function sentence(text: string): string {
+  const trimmed = text.trim().replace(/(?<=[a-z])'(?=[a-z])/g, '’');
+  const isAddress = /^[a-z]+:\/\/|^\S+\.\S/.test(trimmed);
+  const whole = isAddress ? trimmed : trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
+  return /[.?!:]$/.test(whole) ? whole : `${whole}.`;
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { sentence } from './calls';
+import { sentence } from '../format/words';
 
 test.each([
   ['no such source', 'No such source.'],

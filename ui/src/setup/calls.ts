@@ -1,5 +1,6 @@
 /** The API calls of set-up. Each rejects with a {@link Problem}, whose message and hint are meant for users. */
 
+import { sentence } from '../format/words';
 import { api, ask, fetchRaw, Problem } from '../api/client';
 import type { components } from '../api/schema.gen';
 import { secretBody } from './secret';
@@ -110,12 +111,4 @@ export function sendSample(provider: string, source: string, to: string): Promis
 export function inWords(problem: Problem): string {
   const first = sentence(problem.message);
   return problem.hint === null ? first : `${first} ${sentence(problem.hint)}`;
-}
-
-/** Turns the API's words into a sentence with curly apostrophes. A URL or host at its start is not capitalised. */
-export function sentence(text: string): string {
-  const trimmed = text.trim().replace(/(?<=[a-z])'(?=[a-z])/g, '’');
-  const isAddress = /^[a-z]+:\/\/|^\S+\.\S/.test(trimmed);
-  const whole = isAddress ? trimmed : trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
-  return /[.?!:]$/.test(whole) ? whole : `${whole}.`;
 }

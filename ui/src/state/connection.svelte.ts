@@ -4,11 +4,13 @@ import { queryOf } from '../api/events';
 import type { Event, Gap, Job, Tunnel } from '../api/shapes';
 import { transport } from '../api/transport';
 import { saved } from '../search/saved.svelte';
+import { search } from '../search/search.svelte';
 import { events } from './events.svelte';
 import type { Filter } from './filter';
 import { gaps } from './gaps.svelte';
 import { jobs } from './jobs.svelte';
 import { refusals } from './refusals.svelte';
+import { route } from './route.svelte';
 import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
 import { trash } from './trash.svelte';
@@ -43,6 +45,8 @@ class Connection {
     this.expired = opened === 'expired';
     if (opened !== 'opened') return this.#refused();
     this.state = 'connecting';
+    const { place } = route;
+    if (place.screen === 'events' && place.view !== 'trash') events.ahead(search.filter);
     setInterval(() => this.#look(), LOOK_EVERY);
     document.addEventListener('visibilitychange', () => this.#look());
     await this.#listen(0, () => this.#opened());
@@ -90,11 +94,10 @@ class Connection {
   }
 
   #opened() {
-    const again = this.since !== null;
     this.state = 'live';
     this.since = null;
     this.#readAnew();
-    if (again) events.refresh();
+    events.refresh(); // no stream told of what changed since it was read
   }
 
   #look() {

@@ -1,4 +1,5 @@
 import { Problem } from '../api/client';
+import { queryOf } from '../api/events';
 import type { Event, Gap } from '../api/shapes';
 import type { Filter } from './filter';
 import { type PlacedGap, placeGaps } from './gap-places';
@@ -36,6 +37,10 @@ class Events {
   /** The index of the first row that is wholly visible. */
   firstInSight = 0;
 
+  /** What was read ahead, and is not shown yet. */
+  #ahead: Filter | null = null;
+  /** Changes may have been missed while the list was read. */
+  #stale = false;
   #pages = new Pages();
   #shown = new Unfolded(this.#pages);
   #repeats = new Repeats(this.#shown);
@@ -111,8 +116,17 @@ class Events {
     return placed.map((line) => ({ ...line, at: this.#shown.shownAt(line.at) }));
   }
 
+  /** Reads a list before it is shown, while the page is being drawn. */
+  ahead(filter: Filter): void {
+    this.show(filter);
+    this.#ahead = filter;
+  }
+
   /** Lists the events that pass a filter. */
   show(filter: Filter): void {
+    const isRead = this.#ahead !== null && queryOf(this.#ahead).toString() === queryOf(filter).toString();
+    this.#ahead = null;
+    if (isRead) return;
     this.filter = filter;
     this.#came.clear();
     void this.read();
@@ -256,6 +270,8 @@ class Events {
 
   /** Reads all loaded rows again, because changes may have been missed. */
   refresh(): void {
+    this.#stale = this.state === 'loading';
+    if (this.#stale) return; // once it is read
     for (const page of this.#pages.list.slice(1)) if (page.rows) void this.#reread(page);
     for (const first of this.#shown.firsts) void this.#readRepeats(first);
     void this.catchUp();
@@ -278,6 +294,8 @@ class Events {
     this.problem = null;
     this.#version += 1;
     this.#flush();
+    if (this.#stale) this.#readAnew();
+    this.#stale = false;
   }
 
   async #reread(page: Pages['list'][number]) {

@@ -61,29 +61,30 @@ test('what is older than the list is not put in', () => {
 
 test('far rows are let go and can be filled again', () => {
   const pages = new Pages();
-  pages.reset(rows(30 * PAGE, 29 * PAGE + 1));
-  for (let page = 29; page > 0; page -= 1) pages.append(rows(page * PAGE, (page - 1) * PAGE + 1));
-  pages.letGo(15 * PAGE, 15 * PAGE + 40);
-  expect(pages.length).toBe(30 * PAGE);
-  expect(pages.list.filter((page) => page.rows).length).toBeLessThan(12);
-  expect(numbers(pages, 15 * PAGE, 15 * PAGE + 2)).toEqual([15 * PAGE, 15 * PAGE - 1]);
+  pages.reset(rows(60 * PAGE, 59 * PAGE + 1));
+  for (let page = 59; page > 0; page -= 1) pages.append(rows(page * PAGE, (page - 1) * PAGE + 1));
+  pages.letGo(45 * PAGE, 45 * PAGE + 40);
+  expect(pages.length).toBe(60 * PAGE);
+  expect(pages.list.filter((page) => page.rows).length).toBe(40);
+  expect(numbers(pages, 45 * PAGE, 45 * PAGE + 2)).toEqual([15 * PAGE, 15 * PAGE - 1]);
   expect(numbers(pages, 10 * PAGE, 10 * PAGE + 1)).toEqual([undefined]);
-  expect(numbers(pages, 0, 1)).toEqual([30 * PAGE]); // the top stays
+  expect(numbers(pages, 30 * PAGE, 30 * PAGE + 1)).toEqual([30 * PAGE]); // nearer than others
+  expect(numbers(pages, 0, 1)).toEqual([60 * PAGE]); // the top stays
 
   const [gone] = pages.within(10 * PAGE, 10 * PAGE + 1);
   if (!gone) throw new Error('there is a page');
-  pages.fill(gone, rows(20 * PAGE + 5, 19 * PAGE - 5)); // more rows than the page had
-  expect(numbers(pages, 10 * PAGE, 10 * PAGE + 1)).toEqual([20 * PAGE]);
-  expect(pages.length).toBe(30 * PAGE);
+  pages.fill(gone, rows(50 * PAGE + 5, 49 * PAGE - 5)); // more rows than the page had
+  expect(numbers(pages, 10 * PAGE, 10 * PAGE + 1)).toEqual([50 * PAGE]);
+  expect(pages.length).toBe(60 * PAGE);
 });
 
 test('a page with a needed event is not let go', () => {
   const pages = new Pages();
-  pages.reset(rows(30 * PAGE, 29 * PAGE + 1));
-  for (let page = 29; page > 0; page -= 1) pages.append(rows(page * PAGE, (page - 1) * PAGE + 1));
+  pages.reset(rows(60 * PAGE, 59 * PAGE + 1));
+  for (let page = 59; page > 0; page -= 1) pages.append(rows(page * PAGE, (page - 1) * PAGE + 1));
   pages.letGo(15 * PAGE, 15 * PAGE + 40, new Set([`e${PAGE}`]));
-  expect(numbers(pages, 29 * PAGE, 29 * PAGE + 1)).toEqual([PAGE]);
-  expect(numbers(pages, 28 * PAGE, 28 * PAGE + 1)).toEqual([undefined]);
+  expect(numbers(pages, 59 * PAGE, 59 * PAGE + 1)).toEqual([PAGE]);
+  expect(numbers(pages, 58 * PAGE, 58 * PAGE + 1)).toEqual([undefined]);
 });
 
 test('the repeats of an event are removed from all pages', () => {

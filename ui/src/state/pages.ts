@@ -3,8 +3,11 @@ import type { Row } from './row';
 /** How many rows a request asks for. */
 export const PAGE = 200;
 
-/** How many pages may keep their rows before pages far from the visible rows drop theirs. */
-const KEPT = 12;
+/** How many rows the first request of a list asks for: enough for a window, and soon there. */
+export const FIRST = 80;
+
+/** How many pages keep their rows: those nearest to the visible ones. */
+const KEPT = 40;
 
 /** A consecutive part of the list. Its rows can be dropped and read again. */
 export interface Page {
@@ -131,15 +134,20 @@ export class Pages {
   }
 
   /**
-   * Drops the rows of pages far from the visible rows. The first page stays, because new rows go there, and so do pages
-   * with an event in `needed`.
+   * Drops the rows of the pages that are farthest from the visible rows, so that memory is bounded. The first page
+   * stays, because new rows go there, and so do pages with an event in `needed`.
    */
   letGo(from: number, to: number, needed: ReadonlySet<string> = new Set()): void {
-    const kept = this.list.filter((page) => page.rows);
-    if (kept.length <= KEPT) return;
-    const near = new Set(this.within(from - 3 * PAGE, to + 3 * PAGE));
-    const stays = ({ rows }: Page) => needed.size > 0 && rows?.some(({ id }) => needed.has(id));
-    for (const page of kept) if (!near.has(page) && page !== this.list[0] && !stays(page)) page.rows = null;
+    const many = this.list.filter((page) => page.rows).length - KEPT;
+    if (many <= 0) return;
+    const stays = ({ rows }: Page) => !rows || (needed.size > 0 && rows.some(({ id }) => needed.has(id)));
+    let start = 0;
+    const far = this.list.map((page) => {
+      start += page.count;
+      return { page, by: Math.max(start - page.count - to, from - start) };
+    });
+    const leave = far.slice(1).filter(({ page }) => !stays(page));
+    for (const { page } of leave.sort((a, b) => b.by - a.by).slice(0, many)) page.rows = null;
   }
 
   /** Removes all loaded repeats of an event that fold. */

@@ -1,6 +1,6 @@
 import { type EventPage, listEvents, type Piece } from '../api/events';
 import type { Filter } from './filter';
-import { PAGE } from './pages';
+import { FIRST, PAGE } from './pages';
 import { type Row, rowOf } from './row';
 
 /** How far a search has come that takes long. */
@@ -61,14 +61,15 @@ export class Tail {
     try {
       let rows = 0;
       do {
-        const page = await listEvents(filter, { cursor: this.#cursor, limit: PAGE, signal });
+        const limit = this.#cursor === null ? FIRST : PAGE;
+        const page = await listEvents(filter, { cursor: this.#cursor, limit, signal });
         if (signal.aborted) return;
         this.#cursor = page.next_cursor;
         this.complete = page.next_cursor === null;
         rows += page.items.length;
         take(page.items.map(rowOf));
         if (page.searched_to != null) this.#tell(page.searched_to, signal);
-      } while (!this.complete && rows < PAGE && this.progress !== null);
+      } while (!this.complete && rows < FIRST && this.progress !== null);
       this.progress = null;
     } catch (error) {
       if (!signal.aborted) throw error;

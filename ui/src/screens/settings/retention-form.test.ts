@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Retention } from '../../api/retention';
-import { changeOf, fieldsOf, KEPT, problemsOf } from './retention-form';
+import { changeOf, fieldsOf, KEPT, problemsOf, sizeOf } from './retention-form';
 
 const before = {
   keep: Object.fromEntries(KEPT.map(({ name }) => [name, '7d'])),
@@ -31,4 +31,22 @@ test('what is no time and no size is named', () => {
   fields.keep['trash'] = 'soon';
   fields.size_gb = '-1';
   expect(Object.keys(problemsOf(fields))).toEqual(['trash', 'size_gb']);
+});
+
+test('a source keeps its own times until they are taken back', () => {
+  const own = { ...before, sources: { shop: { failed: '90d', completed: '1d' } } } as Retention;
+  const fields = fieldsOf(own);
+  expect(changeOf(fields, own)).toEqual({});
+  fields.sources['shop']!['completed'] = ' ';
+  fields.sources['chat'] = { captured: '12h' };
+  fields.sources['mail'] = {};
+  expect(changeOf(fields, own)).toEqual({
+    sources: { shop: { completed: null }, chat: { captured: '12h' } },
+  });
+  expect(sizeOf(changeOf(fields, own))).toBe(2);
+  delete fields.sources['shop'];
+  expect(changeOf(fields, own).sources?.['shop']).toEqual({ failed: null, completed: null });
+  fields.sources['chat']['captured'] = 'soon';
+  expect(Object.keys(problemsOf(fields))).toEqual(['chat/captured']);
+  expect(fieldsOf(own).sources['shop']).toEqual({ failed: '90d', completed: '1d' });
 });

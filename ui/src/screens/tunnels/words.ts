@@ -4,7 +4,7 @@ import { clockTime } from '../../format/time';
 import { dayOf, gapSentence, moment } from '../../format/gap';
 import { conditionOf } from '../../format/tunnel';
 import { outage, outageNow, outageOf } from '../../format/why';
-import { sentence } from '../../setup/calls';
+import { sentence } from '../../format/words';
 
 /** The limits of a tunnel that does not use a hookmitt relay. */
 interface Limits {
