@@ -11,8 +11,11 @@ use crate::{
     refusals,
 };
 
+/// Something small that is done now and then.
+type Chore = fn(&mut Batch<'_>) -> Result<(), InboxError>;
+
 /// What is done once the reading is stored, each in a commit of its own, so that none keeps the others from being done.
-const CHORES: [fn(&mut Batch<'_>) -> Result<(), InboxError>; 4] = [
+const CHORES: [Chore; 4] = [
     |batch| audit::prune_old(batch),
     |batch| forget::note_passing(batch.db, batch.now),
     |batch| hours::prune(batch.db, batch.now),
