@@ -281,10 +281,9 @@ mod tests {
         assert!(!first.step().await.unwrap().is_complete);
         let second = Connection::open(folder.path().join("second.db")).unwrap();
         let mut second = jobs.copy_into(second).await.unwrap();
-        let step = tokio::spawn(async move { second.step().await });
-        jobs.close(|_, _| Ok(())).await;
-        let ended = tokio::time::timeout(Duration::from_secs(10), step).await.expect("it doesn't wait");
-        assert_eq!(ended.unwrap(), Err(CopyError::Closed));
+        let both = async { tokio::join!(second.step(), jobs.close(|_, _| Ok(()))) };
+        let (ended, ()) = tokio::time::timeout(Duration::from_secs(10), both).await.expect("it doesn't wait");
+        assert_eq!(ended, Err(CopyError::Closed));
         assert_eq!(first.step().await, Err(CopyError::Closed));
     }
 }

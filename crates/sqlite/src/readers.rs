@@ -298,7 +298,10 @@ mod tests {
         for _ in 0..READERS * 2 {
             let (readers, background, waits) = (readers.clone(), background.clone(), Arc::clone(&waits));
             slow.spawn(async move {
-                let read = move |_: &Connection| Ok::<_, Failure>(waits.lock().unwrap().recv().unwrap());
+                let read = move |_: &Connection| {
+                    waits.lock().unwrap().recv().unwrap();
+                    Ok::<_, Failure>(())
+                };
                 readers.read_on(&background, read).await
             });
         }
