@@ -240,7 +240,7 @@ mod tests {
     use std::time::Duration;
 
     use hookmitt_event::{DeliveryState, TargetKind};
-    use hookmitt_inbox::Next;
+    use hookmitt_inbox::{NewEvent, Next};
 
     use super::*;
     use crate::{
@@ -255,10 +255,9 @@ mod tests {
         let known = source(&engine, "s").await;
         let change = TargetChange { url: Some("http://127.0.0.1:9".to_owned()), ..TargetChange::default() };
         let target = engine.targets.add(None, change, TargetKind::Kept).await.unwrap();
-        let caught = known.judge(post([], b"body")).event;
+        // As if its bytes had changed on the disk.
+        let caught = NewEvent { sha256: [9; 32], ..known.judge(post([], b"body")).event };
         let id = engine.capture.store_unanswered(&known, caught).await.unwrap().id;
-        let db = rusqlite::Connection::open(engine.inbox().path()).unwrap();
-        db.execute("DELETE FROM raw", []).unwrap();
         for _ in 0..2 {
             let claimed = engine.base.inbox.claim(claiming(&target)).await.unwrap();
             let Next::Claimed(claimed) = claimed else { panic!("it is due") };
