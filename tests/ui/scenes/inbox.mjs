@@ -129,13 +129,13 @@ export async function waiting(stage) {
   await ui.page.goto(hookmitt.api.url);
   await sees(ui.page.getByText(/Open this page from hookmitt/));
   await picture(ui, 'no-code');
-  let answer = () => {};
-  await ui.page.route('**/api/events?*', (route) => { answer = () => route.fulfill({ status: 500, contentType: 'application/problem+json', body: '{"code":"inbox","detail":"the inbox could not be read: disk I/O error","hint":"look at the log"}' }); });
+  const asked = []; // the list, and what the left pane counts
+  await ui.page.route('**/api/events?*', (route) => { asked.push(route); });
   await ui.page.goto('about:blank');
   await ui.page.goto(await hookmitt.freshUrl());
   await sees(ui.page.getByRole('status', { name: 'Loading' }).first());
   await picture(ui, 'loading');
-  await answer();
+  for (const route of asked) await route.fulfill({ status: 500, contentType: 'application/problem+json', body: '{"code":"inbox","detail":"the inbox could not be read: disk I/O error","hint":"look at the log"}' });
   await sees(ui.page.getByRole('alert'));
   await picture(ui, 'error');
 }

@@ -24,7 +24,7 @@ export async function search(stage) {
     await sees(ui.page.getByRole('option', { name: /^source:/ }));
     await picture(ui, `search-keys-${theme}`);
     await ui.search.pressSequentially('source:s');
-    await sees(ui.page.getByRole('search').getByRole('option').first());
+    await sees(ui.page.getByRole('option', { name: /shopify/ }).first());
     await picture(ui, `search-values-${theme}`);
     await ui.search.fill('verdict:wrong');
     await ui.search.press('Enter');

@@ -30,7 +30,7 @@ export class Draft {
   /** The search that the list shows, as far as it is known here. */
   #applied = '';
   /** The text to which the suggestions belong. */
-  #suggestedFor = '';
+  #suggestedFor = $state('');
   #asking = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -122,6 +122,17 @@ export class Draft {
   /** What stands before the typed text. */
   get #before(): string {
     return this.chips.length > 0 ? `${this.#settled} ` : '';
+  }
+
+  /** What can be picked now. Until hookmitt was asked about the typed text, those that begin as its last word does. */
+  get offered(): Suggestions | null {
+    const { suggestions } = this;
+    if (!suggestions || this.#suggestedFor === this.#before + this.typed) return suggestions;
+    const word = (/\S*$/.exec(this.typed)?.[0] ?? '').toLowerCase();
+    return {
+      ...suggestions,
+      items: suggestions.items.filter(({ text }) => text.toLowerCase().startsWith(word)),
+    };
   }
 
   /** The part of the typed text that a suggestion replaces: its last word, if hookmitt was not asked about it yet. */

@@ -135,3 +135,15 @@ test('if hookmitt does not answer, the text is applied as it is', async () => {
   expect(await draft.enter()).toBe(true);
   expect(search.text).toBe('type:push');
 });
+
+test('until hookmitt has answered, only what still fits the typed text is offered', async () => {
+  await type('verdict:');
+  const offered = () => draft.offered?.items.map(({ text }) => text);
+  expect(offered()).toEqual(['verdict:', 'verdict:invalid']);
+  draft.type('verdict:i', 9);
+  expect(offered()).toEqual(['verdict:invalid']); // Tab would put the key in the place of what is typed
+  draft.type('verdict:x', 9);
+  expect(offered()).toEqual([]);
+  await soon();
+  expect(offered()).toEqual(['verdict:', 'verdict:invalid']);
+});
