@@ -129,6 +129,9 @@ story('a request that is refused appears with why, and what to do', async (stage
   const row = ui.page.getByRole('main', { name: 'Refusals' }).getByRole('row').filter({ hasText: '127.0.0.1' });
   await says(row, '400', 'Not HTTP', 'Nothing to do');
   await hasNoBarriers(ui.page, 'a refusal');
+  await ui.page.setViewportSize({ width: 900, height: 700 });
+  const width = async () => (await row.boundingBox()).width;
+  await eventually('the row is as wide as a narrow window', async () => (await width()) > 700);
 });
 
 story('the audit trail is filtered and saved', async (stage) => {
