@@ -84,6 +84,7 @@ mod readable;
 mod reasons;
 #[cfg(test)]
 mod recount;
+mod recovered;
 mod recovered_rows;
 mod recovery;
 #[cfg(test)]
@@ -156,16 +157,17 @@ pub use matching::Part;
 pub use new_event::{NewEvent, PlannedAnswer, Route, Stored};
 pub use owner::FormerOwner;
 pub use packing::{Packer, Packing};
-pub use prunable::{Prunable, Why as WhyGoes, WouldGo};
+pub use prunable::{Prunable, WouldGo};
 pub use pruner::{Pruned, Pruner};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
-pub use recovery::Recovered;
+pub use recovered::Recovered;
 pub use refusals::{RefusalPage, Refused};
 pub use rejudge::Rejudged;
 pub use release::HeldBack;
 pub use restoring::{Paused, Restoring};
 pub use retention::RetentionChange;
 pub use room::NoRoom;
+pub use room::Why as WhyGoes;
 pub use saved_searches::SavedSearch;
 pub use schema::SCHEMA;
 pub use sources::{AUTO_SOURCES, SourceSettings};

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use crate::{
     Inbox, InboxError,
     retention::{self, Policy},
-    room::Room,
+    room::{Room, Why},
     sweep::{Aged, BIN, in_bin, swept},
     usage::in_use,
 };
@@ -23,28 +23,6 @@ const STRIDE: usize = 1_000;
 
 /// How long it counts.
 const LONG: Duration = Duration::from_secs(10);
-
-/// Why something would go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
-    /// It has been kept for long enough.
-    Age,
-    /// The inbox is larger than its limit, and these are the oldest that may go. How many go is an estimate.
-    SizeLimit,
-    /// The disk is nearly full, and the oldest are to go then. How many go is an estimate.
-    DiskFull,
-}
-
-impl Why {
-    /// Returns its name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Age => "age",
-            Self::SizeLimit => "size_limit",
-            Self::DiskFull => "disk_full",
-        }
-    }
-}
 
 /// Some events that would go.
 #[derive(Clone, Debug, PartialEq, Eq)]

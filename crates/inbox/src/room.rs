@@ -7,13 +7,34 @@ use crate::{
     Inbox, InboxError,
     deliveries::STATUS_RANK,
     make_room,
-    prunable::Why,
     pruner::room_goal,
     retention::{self, Policy},
     rows,
     sweep::Aged,
     usage::in_use,
 };
+
+/// Why something would go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// It has been kept for long enough.
+    Age,
+    /// The inbox is larger than its limit, and these are the oldest that may go. How many go is an estimate.
+    SizeLimit,
+    /// The disk is nearly full, and the oldest are to go then. How many go is an estimate.
+    DiskFull,
+}
+
+impl Why {
+    /// Returns its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Age => "age",
+            Self::SizeLimit => "size_limit",
+            Self::DiskFull => "disk_full",
+        }
+    }
+}
 
 /// What an event takes of the file beside its body, about: its row, its headers, and its part of the indexes.
 const ROW: u64 = 1_000;

@@ -10,7 +10,7 @@ use crate::{
     content::is_genuine,
     hours::{self, Changes},
     now::Now,
-    recovery::{NOTE, Recovered, count},
+    recovered::{NOTE, Recovered, count},
     rows::LOST,
 };
 

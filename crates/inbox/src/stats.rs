@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::{
     Inbox, InboxError, View, now,
-    recovery::{self, Recovered},
+    recovered::{Recovered, recovered},
     rows,
 };
 
@@ -196,7 +196,7 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn recovered(&self) -> Result<Option<Recovered>, InboxError> {
-        self.readers.read(recovery::recovered).await
+        self.readers.read(recovered).await
     }
 
     /// Has SQLite check the structure of the file (`quick_check`), which reads the whole file, for at most

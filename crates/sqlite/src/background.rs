@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::Closed;
+use crate::closed::Closed;
 
 type Work = Box<dyn FnOnce() + Send>;
 

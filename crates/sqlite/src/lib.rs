@@ -3,6 +3,7 @@
 //! stores.
 
 mod background;
+mod closed;
 mod copying;
 mod file;
 mod job;
@@ -14,13 +15,14 @@ mod state;
 mod writer;
 
 pub use background::{Background, give_way};
+pub use closed::Closed;
 pub use copying::{CopyError, Copying, Progress};
 pub use file::{
     FileId, LOG_LIMIT, PrepareError, durable, make_private_folder, prepare, private_file, reader, take,
     update,
 };
 pub use job::{Job, Jobs, task};
-pub use readers::{Closed, Readers};
+pub use readers::Readers;
 pub use refusal::{Refusal, refusal};
 pub use room::{Disk, Space, free_beside, space};
 pub use state::{State, Unwritten, Upkeep};

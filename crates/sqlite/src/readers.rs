@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     Background,
+    closed::Closed,
     file::{self, FileId},
 };
 
@@ -24,10 +25,6 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// After how many virtual machine steps SQLite calls the handler that checks the clock. That is about a row or a few,
 /// each of which may have a large body.
 const STEPS: i32 = 250;
-
-/// The file was closed.
-#[derive(Clone, Copy, Debug)]
-pub struct Closed;
 
 /// A few reading connections, opened when first needed. Clones share them. `E` is the error type of the store.
 pub struct Readers<E> {

@@ -9,14 +9,35 @@ use rusqlite::{Connection, params};
 use super::{
     counted::beginning,
     earlier::uncounted,
-    history::{By, Group, History, Quantiles, Sums},
+    history::{By, Group, History, Period, Quantiles, Sums},
     latencies::{add_stored, histogram},
     timed::Kind,
 };
-use crate::{InboxError, rows};
+use crate::{Inbox, InboxError, batch::Batch, rows};
 
 /// How many hours one read adds.
 const AT_ONCE: i64 = 240;
+
+impl Inbox {
+    /// Returns the history. What it costs depends on the hours of the period and not on their events.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn history(&self, period: Period, by: Option<By>) -> Result<History, InboxError> {
+        // Without the last latencies, which wait to be written, the rest is still true.
+        let hurry = |batch: &mut Batch<'_>| {
+            batch.arriving.hurries = true;
+            Ok(())
+        };
+        let _written = self.write(hurry).await;
+        let mut adding = self.readers.read(move |db| Adding::begin(db, &period.hours(), by)).await?;
+        while !adding.is_done() {
+            let add = move |db: &Connection| adding.add(db).map(|()| adding);
+            adding = self.readers.read(add).await?;
+        }
+        self.readers.read(move |db| adding.finish(db)).await
+    }
+}
 
 /// Sums by status.
 type Statuses = BTreeMap<usize, (EventStatus, Sums)>;

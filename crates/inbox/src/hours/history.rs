@@ -1,16 +1,11 @@
-//! Reads the history.
+//! The history: what is asked for, and the answer.
 
 use std::{ops::Range, time::Duration};
 
 use hdrhistogram::Histogram;
 use hookmitt_event::{EventStatus, Timestamp};
-use rusqlite::Connection;
 
-use super::{
-    adding::Adding,
-    counted::{beginning, hour_of},
-};
-use crate::{Inbox, InboxError, batch::Batch};
+use super::counted::{beginning, hour_of};
 
 /// A time, in whole hours. The hours in which its ends lie are part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,25 +120,4 @@ pub struct History {
     pub delivery: Quantiles,
     /// How many events of earlier versions are not counted yet, at most.
     pub uncounted: u64,
-}
-
-impl Inbox {
-    /// Returns the history. What it costs depends on the hours of the period and not on their events.
-    ///
-    /// # Errors
-    /// Fails if SQLite does.
-    pub async fn history(&self, period: Period, by: Option<By>) -> Result<History, InboxError> {
-        // Without the last latencies, which wait to be written, the rest is still true.
-        let hurry = |batch: &mut Batch<'_>| {
-            batch.arriving.hurries = true;
-            Ok(())
-        };
-        let _written = self.write(hurry).await;
-        let mut adding = self.readers.read(move |db| Adding::begin(db, &period.hours(), by)).await?;
-        while !adding.is_done() {
-            let add = move |db: &Connection| adding.add(db).map(|()| adding);
-            adding = self.readers.read(add).await?;
-        }
-        self.readers.read(move |db| adding.finish(db)).await
-    }
 }

@@ -1,0 +1,5 @@
+//! What reading fails with after the end.
+
+/// The file was closed.
+#[derive(Clone, Copy, Debug)]
+pub struct Closed;
