@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::{
     AuditFilter, Finish, Inbox, InboxError, Marks, NewEvent, NewJob, Pruner, RetentionChange, acting,
-    prunable::Why, queue_story::Story, samples,
+    queue_story::Story, room::Why, samples,
 };
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
