@@ -160,7 +160,7 @@ pub(crate) fn job(db: &Connection, id: i64) -> Result<Job, InboxError> {
 }
 
 /// Reads every job.
-pub(crate) fn read_all(db: &Connection) -> Result<(), InboxError> {
+pub(crate) fn all_jobs(db: &Connection) -> Result<(), InboxError> {
     let mut select = db.prepare_cached(SELECT)?;
     let mut jobs = select.query_map([], read)?;
     Ok(jobs.try_for_each(|job| job.map(drop))?)

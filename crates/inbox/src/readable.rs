@@ -26,7 +26,7 @@ pub(crate) fn ensure_readable(db: &Connection) -> Result<(), InboxError> {
     retention::Policy::read(db)?;
     retention::retention(db)?;
     saved_searches::all(db)?;
-    job_rows::read_all(db)
+    job_rows::all_jobs(db)
 }
 
 /// Fails if a row of `meta` is missing that each inbox has, or if it holds something else than there.
