@@ -23,8 +23,8 @@ const LARGE: usize = 64 * 1024;
 /// A body of this size or more is compressed alone. Smaller ones share blocks of at most so many bodies and bytes: whoever
 /// reads one of them decompresses the whole block.
 const ALONE: usize = 16 * 1024;
-const BLOCK_EVENTS: usize = 32;
-const BLOCK_BYTES: usize = 64 * 1024;
+const BLOCK_EVENTS: usize = 64;
+const BLOCK_BYTES: usize = 128 * 1024;
 
 /// An event as it came.
 pub(crate) struct Unpacked {

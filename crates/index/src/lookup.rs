@@ -5,14 +5,17 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 
 use crate::{
-    bits::Bits,
+    bits::{Bits, CHUNK},
     error::IndexError,
     grams::{self, Gram},
-    runs,
+    runs::{self, Run},
 };
 
 /// How many grams of a text are looked up at most, the rarest first.
 const MOST: usize = 64;
+
+/// How many grams can be looked up in the time that it takes to verify an event.
+const LOOKUPS: usize = 10;
 
 /// Looks for texts, and remembers which of their grams were rare.
 #[derive(Debug, Default)]
@@ -23,25 +26,42 @@ pub(crate) struct Lookup {
 #[derive(Debug)]
 struct Sought {
     gram: Gram,
-    /// In how many events of the chunks so far it was.
+    /// How many events had it in the runs that were asked.
     found: usize,
+    asked: usize,
+}
+
+impl Sought {
+    fn slots(&mut self, db: &Connection, run: &Run) -> Result<Bits, IndexError> {
+        let slots = run.slots(db, self.gram)?;
+        self.found += slots.len();
+        self.asked += 1;
+        Ok(slots)
+    }
+
+    /// How frequent it is, as far as that is known. Those that were passed over are less often asked, not rarer.
+    fn frequency(&self) -> usize {
+        self.found / self.asked.max(1)
+    }
+
+    /// Whether to look it up costs less than to verify the events that probably don't have it, of so many.
+    fn pays(&self, left: usize) -> bool {
+        left * CHUNK.saturating_sub(self.frequency()) * LOOKUPS > CHUNK
+    }
 }
 
 impl Lookup {
     /// Returns the slots of a chunk whose texts may contain a folded text.
     pub(crate) fn text(&mut self, db: &Connection, chunk: i64, text: &str) -> Result<Bits, IndexError> {
-        let first = || grams::of(text).into_iter().map(|gram| Sought { gram, found: 0 }).collect();
+        let first = || grams::of(text).into_iter().map(|gram| Sought { gram, found: 0, asked: 0 }).collect();
         let sought = self.texts.entry(text.to_owned()).or_insert_with(first);
-        sought.sort_by_key(|sought| sought.found);
+        sought.sort_by_key(Sought::frequency);
         let (mut maybe, mut uncovered) = (Bits::none(), Bits::all());
         for run in runs::of_chunk(db, chunk)? {
             let mut has_all = run.cover.clone();
             for sought in sought.iter_mut().take(MOST) {
-                let slots = run.slots(db, sought.gram)?;
-                sought.found += slots.len();
-                has_all.and(&slots);
-                if has_all.is_empty() {
-                    break;
+                if sought.asked == 0 || sought.pays(has_all.len()) {
+                    has_all.and(&sought.slots(db, &run)?);
                 }
             }
             maybe.or(&has_all);
