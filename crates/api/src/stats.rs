@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{Backlogs, Disk, Engine, Period, SourceCount, ViewCounts};
+use futures_util::TryFutureExt as _;
+use hookmitt_engine::{Backlogs, Disk, Engine, EngineError, Period, SourceCount, ViewCounts};
 use hookmitt_event::{TargetId, Timestamp, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -200,11 +201,17 @@ pub(crate) async fn stats(
     Asked(wanted): Asked<Wanted>,
 ) -> Result<Json<StatsJson>, Problem> {
     let (history, failures) = wanted.history(&engine).await?.unzip();
-    let stats = engine.inbox().stats().await?;
-    let (lag, disk, backlogs) = (engine.inbox().lag().await?, engine.disk().await, engine.backlogs().await?);
-    let leaving = engine.inbox().leaving(Timestamp::now()).await?;
-    let warning = engine.keeping.size_warning().await?;
-    let refused = engine.latest_refusals(REFUSED).await?;
+    let inbox = engine.inbox();
+    // Side by side: each is a look at other parts of the inbox.
+    let (stats, lag, leaving, backlogs, warning, refused) = tokio::try_join!(
+        inbox.stats().map_err(EngineError::from),
+        inbox.lag().map_err(EngineError::from),
+        inbox.leaving(Timestamp::now()).map_err(EngineError::from),
+        engine.backlogs(),
+        engine.keeping.size_warning(),
+        engine.latest_refusals(REFUSED),
+    )?;
+    let disk = engine.disk().await;
     Ok(Json(StatsJson {
         events: stats.events,
         duplicates: stats.duplicates,

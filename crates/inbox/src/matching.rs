@@ -57,8 +57,9 @@ impl Inbox {
         end: Option<Instant>,
     ) -> Result<Part, InboxError> {
         let mut all = Part { items: Vec::new(), reached: seqs.first().map_or(0, |first| first + 1) };
-        let parts = seqs.chunks(AT_ONCE).map(|some| self.each_of(filter, some, wanted, end));
-        let mut parts = pin!(stream::iter(parts).buffered(BESIDE));
+        let looks = seqs.chunks(AT_ONCE).map(|some| self.each_of(filter, some, wanted, end));
+        let looks: Vec<_> = looks.collect();
+        let mut parts = pin!(stream::iter(looks).buffered(BESIDE));
         for some in seqs.chunks(AT_ONCE) {
             let Some(part) = parts.next().await else { break };
             let part = part?.first(wanted - all.items.len());

@@ -84,7 +84,7 @@ pub(crate) const UNSENT: &str =
 
 impl Inbox {
     /// Returns the numbers, from running totals and small indexes, so that the cost doesn't grow with the events. The
-    /// parts are read one after the other, each in its own snapshot, so that none holds a snapshot for long.
+    /// parts are read side by side, each in its own snapshot, so that none holds a snapshot for long.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -105,18 +105,23 @@ impl Inbox {
             let bound = select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get(1)?)))?;
             Ok(bound.collect::<Result<_, _>>()?)
         };
-        let mut stats = self.readers.read(counts).await?;
-        let newest = self.readers.read(newest).await?;
+        let (mut stats, newest, targets, needs_action, views) = tokio::try_join!(
+            self.readers.read(counts),
+            self.readers.read(newest),
+            self.readers.read(bound),
+            self.count(View::NeedsAction),
+            async {
+                let (invalid, dead_letter) =
+                    (self.count(View::Invalid).await?, self.count(View::DeadLetter).await?);
+                Ok((invalid, dead_letter, self.count(View::Waiting).await?))
+            }
+        )?;
         for source in &mut stats.sources {
             source.newest = newest.get(&source.slug).copied();
         }
-        stats.targets = self.readers.read(bound).await?;
-        stats.views = ViewCounts {
-            needs_action: self.count(View::NeedsAction).await?,
-            invalid: self.count(View::Invalid).await?,
-            dead_letter: self.count(View::DeadLetter).await?,
-            waiting: self.count(View::Waiting).await?,
-        };
+        stats.targets = targets;
+        let (invalid, dead_letter, waiting) = views;
+        stats.views = ViewCounts { needs_action, invalid, dead_letter, waiting };
         Ok(stats)
     }
 
