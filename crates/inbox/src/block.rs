@@ -4,7 +4,10 @@
 //! last of them; in others, [`blank_next`] overwrites what is gone. So deleting many events, which are mostly
 //! neighbours, compresses little again.
 
-use std::{cell::RefCell, io};
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use zstd::bulk::Compressor;
@@ -14,9 +17,9 @@ use crate::{
     press::{Block, LEVEL},
 };
 
-/// How many decompressed blocks a thread keeps: neighbours of all providers, when many bodies are read in order. They
-/// take some megabytes at most.
-const KEPT: usize = 24;
+/// How many decompressed blocks are kept: neighbours of all providers, when many bodies are read in order. They take some
+/// megabytes at most.
+const KEPT: usize = 32;
 
 /// Stores a block and returns its id.
 pub(crate) fn put(db: &Connection, block: &Block) -> Result<i64, InboxError> {
@@ -36,20 +39,14 @@ pub(crate) fn lose(db: &Connection, block: i64, start: usize, length: usize) -> 
 pub(crate) fn body(db: &Connection, id: i64, start: usize, length: usize) -> Result<Vec<u8>, InboxError> {
     let damaged = || InboxError::Lost(format!("the body is missing in block {id}"));
     let (dictionary, data) = stored(db, id)?.ok_or_else(damaged)?;
-    KNOWN.with_borrow_mut(|known| {
-        let place = known.iter().position(|(packed, _)| *packed == data);
-        let (data, bodies) = match place {
-            Some(place) => known.remove(place),
-            None => {
-                let bodies = form::bytes(&data, Some(dictionary::prepared(db, dictionary)?))?;
-                (data, bodies)
-            }
-        };
-        let body = bodies.get(start..).and_then(|rest| rest.get(..length)).map(<[u8]>::to_vec);
-        known.truncate(KEPT - 1);
-        known.insert(0, (data, bodies));
-        body.ok_or_else(damaged)
-    })
+    let bodies = match known(&data) {
+        Some(bodies) => bodies,
+        None => {
+            let bodies = form::bytes(&data, Some(dictionary::prepared(db, dictionary)?))?;
+            keep(data, Arc::new(bodies))
+        }
+    };
+    bodies.get(start..).and_then(|rest| rest.get(..length)).map(<[u8]>::to_vec).ok_or_else(damaged)
 }
 
 fn stored(db: &Connection, id: i64) -> Result<Option<(i64, Vec<u8>)>, InboxError> {
@@ -57,10 +54,23 @@ fn stored(db: &Connection, id: i64) -> Result<Option<(i64, Vec<u8>)>, InboxError
     Ok(db.prepare_cached(SQL)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-thread_local! {
-    /// Blocks that were read last, each as it is stored and decompressed; the last one first. They are compared by their
-    /// bytes, so it doesn't matter from which inbox one was read, nor when.
-    static KNOWN: RefCell<Vec<(Vec<u8>, Vec<u8>)>> = const { RefCell::new(Vec::new()) };
+/// Blocks that were read last, each as it is stored and decompressed; the last one first. They are compared by their
+/// bytes, so it doesn't matter from which inbox one was read, nor when.
+static KNOWN: Mutex<Vec<(Vec<u8>, Arc<Vec<u8>>)>> = Mutex::new(Vec::new());
+
+/// Returns the bodies of a block that was read before.
+fn known(data: &[u8]) -> Option<Arc<Vec<u8>>> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = known.iter().position(|(packed, _)| *packed == data)?;
+    known[..=place].rotate_right(1);
+    known.first().map(|(_, bodies)| Arc::clone(bodies))
+}
+
+fn keep(data: Vec<u8>, bodies: Arc<Vec<u8>>) -> Arc<Vec<u8>> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.truncate(KEPT - 1);
+    known.insert(0, (data, Arc::clone(&bodies)));
+    bodies
 }
 
 /// Overwrites with zeros, in the next block, what is gone from it. Returns whether there was one.

@@ -195,7 +195,7 @@ async fn few_events_wait_for_others_so_that_they_share_blocks() {
     story.clock.pass(SETTLED);
     assert_eq!(packer.step().await.unwrap(), 512, "enough");
     assert_eq!(packer.step().await.unwrap(), 0, "too few again");
-    assert_eq!(count(&story, "SELECT count(*) FROM block"), 16);
+    assert_eq!(count(&story, "SELECT count(*) FROM block"), 8);
     story.clock.pass(LONG);
     assert_eq!(packer.step().await.unwrap(), 38, "they have waited for long");
 }
@@ -332,14 +332,14 @@ async fn what_is_deleted_for_good_leaves_its_block_and_its_neighbours_keep_every
     let story = begin().await;
     let body = |number: usize| [text(30), format!("planted-{number}-").into_bytes()].concat();
     let mut ids = Vec::new();
-    for number in 0..40 {
+    for number in 0..100 {
         ids.push(store(&story, HeaderLines::default(), body(number)).await);
     }
     pack_all(&story, &story.inbox).await;
     let blocks = count(&story, "SELECT count(*) FROM block");
     assert!((2..=4).contains(&blocks), "{blocks}");
     // By and by all go, in another order than they came in.
-    let mut left: Vec<usize> = (0..40).collect();
+    let mut left: Vec<usize> = (0..100).collect();
     while !left.is_empty() {
         let third = left.len() / 3;
         left.rotate_left(third);
@@ -349,7 +349,7 @@ async fn what_is_deleted_for_good_leaves_its_block_and_its_neighbours_keep_every
         story.inbox.give_back().await.unwrap();
         assert_eq!(count(&story, "SELECT count(*) FROM block_gone WHERE blank = 0"), 0);
         let inside = everything_in_blocks(&story);
-        for number in 0..40 {
+        for number in 0..100 {
             let planted = format!("planted-{number}-");
             let is_there = inside.contains(&planted);
             assert_eq!(is_there, left.contains(&number), "{planted} with {left:?} left");

@@ -7,11 +7,14 @@ use std::{
 };
 
 use hookmitt_event::Timestamp;
-use hookmitt_stories::{Plan, fill_inbox};
+use hookmitt_stories::{Plan, Sizes, fill_inbox};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
 use super::served::Served;
+
+/// An inbox of so many events has small ones.
+const MANY: u64 = 10_000_000;
 
 /// A kept inbox.
 pub(super) struct Place {
@@ -39,7 +42,8 @@ impl Place {
     pub(super) fn ready(runtime: &Runtime, events: u64) -> anyhow::Result<Self> {
         let folder = bench_folder().join(format!("inbox-{events}"));
         let data = folder.join("data");
-        let (plan, schema) = (Plan::of(events), newest_schema()?);
+        let sizes = if events < MANY { Sizes::Usual } else { Sizes::Small };
+        let (plan, schema) = (Plan { sizes, ..Plan::of(events) }, newest_schema()?);
         let known = fs::read(folder.join("made.json"))
             .ok()
             .and_then(|text| serde_json::from_slice::<Made>(&text).ok());
