@@ -15,7 +15,7 @@ use hookmitt_sqlite::Copying;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
-use crate::{Inbox, InboxError, content, rows::LOST};
+use crate::{Inbox, InboxError, content, of_this_machine, rows::LOST};
 
 /// The row of `meta` in which a backup says what it is.
 pub(crate) const NOTE: &str = "backup";
@@ -155,10 +155,9 @@ fn leave_wal(mut file: &File) -> std::io::Result<()> {
 }
 
 fn strip(db: &Connection, note: &BackupNote) -> Result<(), InboxError> {
-    const OWNER: &str = "DELETE FROM meta WHERE key IN ('owner', 'owner_pid', 'owner_lock', 'index_step', 'index_step_before')";
     const THIS: &str = "DELETE FROM job WHERE kind = 'backup' AND state < 2";
     const SAYS: &str = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value";
-    db.execute(OWNER, [])?;
+    of_this_machine::forget(db)?;
     db.execute(THIS, [])?;
     db.execute(SAYS, (NOTE, serde_json::to_string(note).unwrap_or_default()))?;
     Ok(())

@@ -59,6 +59,7 @@ mod matching;
 mod nearby;
 mod new_event;
 mod now;
+mod of_this_machine;
 mod order_key;
 mod others;
 mod owner;

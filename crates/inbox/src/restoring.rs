@@ -17,7 +17,7 @@ use crate::{
     copied::copy,
     damage,
     given::{Given, keep_numbers},
-    now, readable, same_schema, schema,
+    now, of_this_machine, readable, same_schema, schema,
 };
 
 /// How long another process may hold the inbox before it counts as in use.
@@ -187,7 +187,7 @@ fn adapt(
     let store = StoreClock::resume(now::kept(&changed)?, Arc::clone(clock)).now();
     let paused = hold_back(&changed, clock.now())?;
     record(&changed, backup, clock.now(), store)?;
-    changed.execute("DELETE FROM meta WHERE key IN ('owner', 'owner_pid', 'owner_lock', 'index_step', 'index_step_before')", [])?;
+    of_this_machine::forget(&changed)?;
     changed.commit()?;
     // From now on the file is complete without a log beside it.
     db.query_row("PRAGMA journal_mode = delete", [], |_| Ok(()))?;

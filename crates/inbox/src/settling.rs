@@ -10,6 +10,7 @@ use crate::{
     content::is_genuine,
     hours::{self, Changes},
     now::Now,
+    of_this_machine,
     recovered::{NOTE, Recovered, count},
     rows::LOST,
 };
@@ -33,7 +34,6 @@ const ORPHANS: &str = "
     DELETE FROM swept;
     DELETE FROM look_again;
     UPDATE meta SET value = 0 WHERE key IN ('swept', 'keys_swept');
-    DELETE FROM meta WHERE key IN ('owner', 'owner_pid', 'owner_lock', 'index_step', 'index_step_before');
     INSERT OR IGNORE INTO source (id, slug, settings, auto_created, created_at)
         SELECT DISTINCT source, 'recovered-' || source, '{}', 0, 0 FROM event;
     UPDATE delivery SET blocked = 0;
@@ -75,6 +75,7 @@ pub(crate) fn settle(new: &Connection, now: Now, kept: &Path) -> Result<Recovere
     let had = new.query_row("SELECT sum(events) FROM tally", [], |row| row.get::<_, Option<u64>>(0))?;
     let all = new.unchecked_transaction()?;
     all.execute_batch(ORPHANS)?;
+    of_this_machine::forget(&all)?;
     let without_body = mark_lost(&all, now)?;
     all.execute_batch(BLOCKS)?;
     all.execute_batch(MARKS)?;
