@@ -1,7 +1,6 @@
 import { Problem } from '../api/client';
-import { queryOf } from '../api/events';
 import type { Event, Gap } from '../api/shapes';
-import type { Filter } from './filter';
+import { type Filter, isSame } from './filter';
 import { type PlacedGap, placeGaps } from './gap-places';
 import { Held } from './held.svelte';
 import { PAGE, Pages } from './pages';
@@ -117,19 +116,20 @@ class Events {
   }
 
   /** Reads a list before it is shown, while the page is being drawn. */
-  ahead(filter: Filter): void {
-    this.show(filter);
+  async ahead(filter: Filter): Promise<void> {
+    const shown = this.show(filter);
     this.#ahead = filter;
+    await shown;
   }
 
   /** Lists the events that pass a filter. */
-  show(filter: Filter): void {
-    const isRead = this.#ahead !== null && queryOf(this.#ahead).toString() === queryOf(filter).toString();
+  async show(filter: Filter): Promise<void> {
+    const isRead = this.#ahead !== null && isSame(this.#ahead, filter);
     this.#ahead = null;
     if (isRead) return;
     this.filter = filter;
     this.#came.clear();
-    void this.read();
+    await this.read();
   }
 
   /** Reads the list from its top. */
