@@ -2,6 +2,7 @@ import { Problem } from '../api/client';
 import type { Event, Gap } from '../api/shapes';
 import { type Filter, isSame } from './filter';
 import { type PlacedGap, placeGaps } from './gap-places';
+import { Filling } from './filling';
 import { Held } from './held.svelte';
 import { PAGE, Pages } from './pages';
 import { Repeats } from './repeats';
@@ -41,6 +42,13 @@ class Events {
   /** Changes may have been missed while the list was read. */
   #stale = false;
   #pages = new Pages();
+  /** Whether pages were added that nobody read yet. */
+  #isForeseen = false;
+  #filling = new Filling(
+    this.#pages,
+    () => ({ filter: this.filter, signal: this.#reading.signal }),
+    () => (this.#version += 1),
+  );
   #shown = new Unfolded(this.#pages);
   #repeats = new Repeats(this.#shown);
   #version = $state(0);
@@ -168,10 +176,25 @@ class Events {
   /** Takes note of the visible rows: reads missing pages near them again, and drops the rows of pages far away. */
   inSight(fromRow: number, toRow: number): void {
     const [from, to] = [this.#shown.inPages(fromRow), this.#shown.inPages(toRow)];
-    for (const page of this.#pages.within(from - PAGE / 2, to + PAGE / 2))
-      if (!page.rows) void this.#reread(page);
+    const inSight = this.#pages.within(from, to);
+    const near = this.#pages.within(from - PAGE / 2, to + PAGE / 2);
+    this.#filling.want([...new Set([...inSight, ...near])].filter(({ rows }) => !rows));
     this.#pages.letGo(from, to, this.#shown.firsts);
     if (to > this.#pages.length - PAGE / 2) this.older();
+  }
+
+  /**
+   * Makes the list about as long as it will be, so that the scroll bar leads to its end: what comes into sight is then
+   * read. `count` is the number of events with their repeats; `most`, how many rows can be drawn.
+   */
+  foresee(count: number, most: number): void {
+    if (this.state !== 'ready' || this.tail.reading || this.tail.complete || this.#isForeseen) return;
+    const rows = this.#pages.slice(0, this.#pages.length).filter((row) => row !== undefined);
+    const folded = this.filter.fold ? rows.reduce((sum, row) => sum + row.folded, 0) : 0;
+    const expected = Math.round((count * rows.length) / (rows.length + folded));
+    this.tail.skipTo(this.#pages.foresee(expected, most));
+    this.#isForeseen = true;
+    this.#version += 1;
   }
 
   /** Takes an event that was stored or has changed. Events that come close together are inserted together. */
@@ -272,7 +295,7 @@ class Events {
   refresh(): void {
     this.#stale = this.state === 'loading';
     if (this.#stale) return; // once it is read
-    for (const page of this.#pages.list.slice(1)) if (page.rows) void this.#reread(page);
+    for (const page of this.#pages.list.slice(1)) if (page.rows) void this.#filling.read(page);
     for (const first of this.#shown.firsts) void this.#readRepeats(first);
     void this.catchUp();
   }
@@ -285,6 +308,7 @@ class Events {
 
   #begin(rows: Row[]) {
     this.#pages.reset(rows);
+    this.#isForeseen = false;
     this.#shown.reset();
     this.#repeats.seen = this.#pages.newest;
     for (const row of rows.toReversed()) sources.saw(row.source, row.provider);
@@ -296,15 +320,6 @@ class Events {
     this.#flush();
     if (this.#stale) this.#readAnew();
     this.#stale = false;
-  }
-
-  async #reread(page: Pages['list'][number]) {
-    const { signal } = this.#reading;
-    // By now there may be more rows in it than before.
-    const rows = await readDown(this.filter, { from: page.before, to: page.last, most: Infinity, signal });
-    if (!rows) return;
-    this.#pages.fill(page, rows);
-    this.#version += 1;
   }
 
   async #readRepeats(first: string) {
