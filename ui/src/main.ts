@@ -3,11 +3,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/floating.css';
 
-import { mount } from 'svelte';
+import { askAhead } from './api/ahead';
 
-import App from './App.svelte';
-import { prefs } from './state/prefs.svelte';
-
-prefs.apply();
-const target = document.getElementById('app');
-if (target) mount(App, { target });
+// The first rows are asked for before the rest of the page's code runs, which takes longer than hookmitt's answer.
+void askAhead().finally(() => import('./start'));

@@ -17,7 +17,7 @@ export const watchStart = () => {
 /** Counts, frame by frame, for how many frames in a row a place in sight has no row, or a placeholder for one. */
 export const watchBlanks = () => {
   const list = document.querySelector('[role=listbox][data-first]');
-  const seen = { frames: 0, blank: 0, run: 0, longest: 0, bones: 0, rows: 0, spans: [] };
+  const seen = { frames: 0, blank: 0, run: 0, longest: 0, blankRun: 0, longestBlank: 0, bones: 0, rows: 0, spans: [] };
   let [on, last] = [true, performance.now()];
   const isThere = (element) => element?.closest('[role=option], .gap, [data-bone]');
   const look = () => {
@@ -41,16 +41,34 @@ export const watchBlanks = () => {
     seen.bones += hasBone ? 1 : 0;
     seen.run = isBlank || hasBone ? seen.run + 1 : 0;
     seen.longest = Math.max(seen.longest, seen.run);
+    seen.blankRun = isBlank ? seen.blankRun + 1 : 0;
+    seen.longestBlank = Math.max(seen.longestBlank, seen.blankRun);
     seen.rows = Math.max(seen.rows, Math.round(list.scrollHeight / 32));
     if (on) requestAnimationFrame(frame);
   };
   requestAnimationFrame(frame);
   window.hookmittBlanks = () => {
     on = false;
-    const { frames, blank, bones, longest, rows, spans } = seen;
+    const { frames, blank, bones, longest, longestBlank, rows, spans } = seen;
     spans.sort((a, b) => a - b);
-    return { frames, blank, bones, longest, rows, p95: spans[Math.floor(spans.length * 0.95)] };
+    return { frames, blank, bones, longest, longestBlank, rows, p95: spans[Math.floor(spans.length * 0.95)] };
   };
+};
+
+/** Puts the thumb to a share of the list's height; returns how long it takes until nothing in sight is a placeholder. */
+export const rowsAt = async (share) => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const list = document.querySelector('[role=listbox][data-first]');
+  const begun = performance.now();
+  list.scrollTop = share * (list.scrollHeight - list.clientHeight);
+  const { top, bottom } = list.getBoundingClientRect();
+  const isWaiting = () => [...list.querySelectorAll('[data-bone]')].some((bone) => {
+    const box = bone.getBoundingClientRect();
+    return box.bottom > top && box.top < bottom;
+  });
+  do await frame();
+  while (isWaiting() || list.querySelector('[role=option]') === null);
+  return performance.now() - begun;
 };
 
 /** Changes the filter; returns how long it takes until its first rows are drawn, or the sentence that there are none. */

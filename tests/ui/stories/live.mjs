@@ -200,3 +200,17 @@ story('when the token was changed meanwhile, the page says how to come back', as
   await ui.page.goto(await hookmitt.freshUrl());
   await ui.hasRows(3);
 });
+
+story('the scroll bar leads to the end of a list of which only the beginning was read', async (stage) => {
+  const hookmitt = await stage.hookmitt();
+  await stream(hookmitt, 1_200);
+  const ui = await stage.open(hookmitt);
+  await sees(ui.row(/\/1199(?!\d)/));
+  await sees(ui.page.getByText('1,200').first());
+  await eventually('the list is as long as it will be', () => ui.list.evaluate((list) => list.scrollHeight > 1_000 * 28));
+  await ui.list.evaluate((list) => { list.scrollTop = list.scrollHeight; });
+  await sees(ui.row(/\/0(?!\d)/));
+  await eventually('it knows that it has ended', async () => (await ui.rows.first().getAttribute('aria-setsize')) === '1200');
+  await ui.list.evaluate((list) => { list.scrollTop = list.scrollHeight / 2; });
+  await sees(ui.row(/\/599(?!\d)/));
+});

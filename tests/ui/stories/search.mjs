@@ -1,4 +1,6 @@
 // The search: hookmitt understands it, and the page shows what it says.
+import { equal } from 'node:assert/strict';
+
 import { eventually } from '../support/wait.mjs';
 import { counts, hasNoBarriers, says, sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
@@ -44,6 +46,22 @@ story('what comes in is listed if the search finds it', async (stage) => {
   await hookmitt.post('chat', { path: '/acme', body: '{}' });
   await ui.hasRows(3);
   await sees(ui.row('/acme').locator('mark'));
+});
+
+story('a search has only what it finds counted, never all that was listed before', async (stage) => {
+  const hookmitt = await stage.hookmitt();
+  // More than the page reads at once: it counts a list that it read to its end itself.
+  const posts = Array.from({ length: 400 }, (_, n) => n);
+  while (posts.length > 0) await Promise.all(posts.splice(0, 20).map((n) => hookmitt.post('shop', { path: '/orders', body: `order ${n}` })));
+  const ui = await stage.open(hookmitt);
+  await ui.hasRowsBeyond(10);
+  const counted = [];
+  ui.page.on('request', (request) => { if (request.url().includes('/api/events/count?')) counted.push(new URL(request.url())); });
+  await ui.go('#/events?q=is%3Aduplicate');
+  await sees(ui.button('Remove is:duplicate'));
+  await ui.go('#/events?q=path%3A%2Forders');
+  await eventually('what is found was counted', async () => counted.length > 0);
+  equal(counted.filter(({ searchParams }) => !searchParams.has('q')).length, 0);
 });
 
 story('F3 goes from match to match in the body, and begins again after the last', async (stage) => {

@@ -1,6 +1,7 @@
 import createClient from 'openapi-fetch';
 
 import type { Problem as ProblemJson } from './shapes';
+import { takeAhead } from './ahead';
 import type { paths } from './schema.gen';
 import { transport } from './transport';
 
@@ -86,8 +87,15 @@ function problem(error: unknown, response: Response): Problem {
 
 /** Requests something that is not JSON, such as the bytes of a body. @throws {Problem} if the answer is an error. */
 export async function fetchRaw(path: string, init: RequestInit = {}): Promise<Response> {
-  const response = await send(new Request(origin + path, init));
+  const response = (await aheadOf(path, init)) ?? (await send(new Request(origin + path, init)));
   if (response.ok) return response;
   const error: unknown = await response.json().catch(() => null);
   throw problem(error, response);
+}
+
+/** Returns what was asked for before, for a plain request. */
+async function aheadOf(path: string, { method = 'GET', signal }: RequestInit): Promise<Response | undefined> {
+  const response = method === 'GET' ? await takeAhead(path) : undefined;
+  signal?.throwIfAborted();
+  return response;
 }

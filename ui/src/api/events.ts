@@ -1,4 +1,5 @@
 import type { Filter } from '../state/filter';
+import { listPath } from './ahead';
 import { ask, api, fetchRaw } from './client';
 import type { Event } from './shapes';
 
@@ -20,19 +21,8 @@ export interface Piece {
 
 /** Returns a page of events that pass the filter, newest first. */
 export async function listEvents(filter: Filter, { cursor, limit, signal }: Piece): Promise<EventPage> {
-  const query = queryOf(filter);
-  query.set('glance', 'true');
-  query.set('limit', String(limit));
-  if (cursor != null) query.set('cursor', String(cursor));
-  const response = await fetchRaw(`/api/events?${query}`, signal ? { signal } : {});
+  const response = await fetchRaw(listPath(filter, limit, cursor), signal ? { signal } : {});
   return (await response.json()) as EventPage;
-}
-
-/** Returns a filter as parameters of a request. */
-export function queryOf(filter: Filter): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(filter)) if (value) query.set(name, String(value));
-  return query;
 }
 
 /** Copies of an event, oldest first, including the first one. */

@@ -1,6 +1,5 @@
-import type { Filter } from '../state/filter';
+import { type Filter, queryOf } from '../state/filter';
 import { api, ask, fetchRaw } from './client';
-import { queryOf } from './events';
 import type { components } from './schema.gen';
 
 type Schemas = components['schemas'];

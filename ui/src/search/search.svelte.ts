@@ -1,6 +1,5 @@
 import type { Outline, Term } from '../api/search';
-import type { View } from '../api/shapes';
-import type { Filter } from '../state/filter';
+import { type Filter, filterOf } from '../state/filter';
 import { prefs } from '../state/prefs.svelte';
 import { allEvents, route } from '../state/route.svelte';
 
@@ -19,13 +18,7 @@ class Search {
 
   /** All of it combined into one filter. */
   get filter(): Filter {
-    const { view, source } = route.events;
-    const filter: Filter = {};
-    if (view) filter.view = view as View;
-    if (source) filter.source = source;
-    if (this.text) filter.q = this.text;
-    if (!view && prefs.repeats === 'folded') filter.fold = true; // in a view, each event needs attention
-    return filter;
+    return filterOf(route.events, prefs.repeats);
   }
 
   /** The search as hookmitt understands it; without terms as long as that is not known. */

@@ -1,12 +1,11 @@
+import { opened } from '../api/ahead';
 import { onUnauthorised } from '../api/client';
 import { keepLive } from '../api/live';
-import { queryOf } from '../api/events';
 import type { Event, Gap, Job, Tunnel } from '../api/shapes';
-import { transport } from '../api/transport';
 import { saved } from '../search/saved.svelte';
 import { search } from '../search/search.svelte';
 import { events } from './events.svelte';
-import type { Filter } from './filter';
+import { type Filter, queryOf } from './filter';
 import { gaps } from './gaps.svelte';
 import { jobs } from './jobs.svelte';
 import { refusals } from './refusals.svelte';
@@ -19,6 +18,9 @@ import { notify } from './watchers';
 
 /** How often targets are looked at while the page is seen. */
 const LOOK_EVERY = 10_000;
+
+/** How long everything else waits for the first rows at most, in milliseconds. */
+const PATIENCE = 300;
 
 type State = 'opening' | 'unauthorised' | 'connecting' | 'live' | 'lost';
 
@@ -34,6 +36,8 @@ class Connection {
   expired = false;
   /** The highest number of an event that was heard of. */
   newest = 0;
+  /** The first rows. */
+  #rows: Promise<void> = Promise.resolve();
   #end = new AbortController();
   /** The filter of the stream, as parameters. */
   #followed = '';
@@ -41,12 +45,12 @@ class Connection {
   /** Opens the connection. Call it once. */
   async start(): Promise<void> {
     onUnauthorised(() => this.#refused());
-    const opened = await transport.open().catch(() => 'closed' as const);
-    this.expired = opened === 'expired';
-    if (opened !== 'opened') return this.#refused();
+    const how = await opened();
+    this.expired = how === 'expired';
+    if (how !== 'opened') return this.#refused();
     this.state = 'connecting';
     const { place } = route;
-    if (place.screen === 'events' && place.view !== 'trash') events.ahead(search.filter);
+    if (place.screen === 'events' && place.view !== 'trash') this.#rows = events.ahead(search.filter);
     setInterval(() => this.#look(), LOOK_EVERY);
     document.addEventListener('visibilitychange', () => this.#look());
     await this.#listen(0, () => this.#opened());
@@ -96,7 +100,7 @@ class Connection {
   #opened() {
     this.state = 'live';
     this.since = null;
-    this.#readAnew();
+    void this.#readAnew();
     events.refresh(); // no stream told of what changed since it was read
   }
 
@@ -104,12 +108,14 @@ class Connection {
     if (this.state === 'live' && !document.hidden) void sources.look();
   }
 
-  #readAnew() {
+  /** Reads all that the left pane shows, but never before the first rows. */
+  async #readAnew() {
+    void stats.read().catch(() => undefined); // without rows, they tell which screen is the first
+    await Promise.race([this.#rows.then(drawn), passed(PATIENCE)]);
     void sources.read().then(
       () => this.#look(),
       () => undefined,
     );
-    void stats.read().catch(() => undefined);
     void this.#readRecent();
     void tunnels.read();
     void gaps.read().catch(() => undefined);
@@ -145,7 +151,7 @@ class Connection {
     if (name === 'refused') return refusals.changed();
     if (name === 'gap') this.#gap(data as Gap);
     if (name === 'lagged') {
-      this.#readAnew();
+      void this.#readAnew();
       events.refresh();
     }
     if (name === 'config') {
@@ -195,5 +201,10 @@ function paramsOf({ view, source, q }: Filter): string {
   const params = queryOf({ ...(view && { view }), ...(source && { source }), ...(q && { q }) }).toString();
   return params && `&${params}`;
 }
+
+/** Waits until what is known by now was drawn. */
+const drawn = () => new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+
+const passed = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 export const connection = new Connection();

@@ -1,17 +1,15 @@
 import { Problem } from '../api/client';
-import { queryOf } from '../api/events';
-import type { Event, Gap } from '../api/shapes';
-import type { Filter } from './filter';
-import { type PlacedGap, placeGaps } from './gap-places';
-import { Held } from './held.svelte';
-import { PAGE, Pages } from './pages';
+import type { Event } from '../api/shapes';
+import { type Filter, isSame } from './filter';
+import { Filling } from './filling';
+import { Intake } from './intake';
+import { PAGE } from './pages';
 import { Repeats } from './repeats';
-import { type Row, rowOf } from './row';
+import type { Row } from './row';
+import { Rows } from './rows.svelte';
 import { soon } from './soon';
 import { sources } from './sources.svelte';
 import { readDown, Tail } from './tail.svelte';
-import { Unfolded } from './unfolded';
-import { notify } from './watchers';
 
 export { onEvent } from './watchers';
 
@@ -20,9 +18,8 @@ export type Wanted = { to: 'top' } | { to: 'row'; id: string };
 
 type State = 'loading' | 'ready' | 'failed';
 
-/** The list of events: pages that were read, and new events from the live stream. */
-class Events {
-  filter = $state.raw<Filter>({});
+/** The list of events: reads its pages as they come into sight, and takes in new events from the live stream. */
+class Events extends Rows {
   state = $state<State>('loading');
   problem = $state.raw<Problem | null>(null);
   /** Whether new events are inserted at once while the top of the list is visible. */
@@ -30,8 +27,6 @@ class Events {
   /** What is older than the last row, and how far a long search has come. */
   readonly tail = new Tail();
   wanted = $state.raw<Wanted | null>(null);
-  /** How many rows came in at the top since the list was read. With it, rows keep their place on the screen. */
-  inserted = $state(0);
   /** Whether the top of the list is visible. The list sets it. */
   atTop = true;
   /** The index of the first row that is wholly visible. */
@@ -41,95 +36,45 @@ class Events {
   #ahead: Filter | null = null;
   /** Changes may have been missed while the list was read. */
   #stale = false;
-  #pages = new Pages();
-  #shown = new Unfolded(this.#pages);
-  #repeats = new Repeats(this.#shown);
-  #version = $state(0);
-  #held = new Held();
-  /** Events that were stored or have changed, by their ids; null for those that don't pass the filter. */
-  #came = new Map<string, Event | null>();
+  /** Whether pages were added that nobody read yet. */
+  #isForeseen = false;
   #reading = new AbortController();
-  #flush = soon(() => this.#takeIn(), 50);
+  #filling = new Filling(
+    this.pages,
+    () => ({ filter: this.filter, signal: this.#reading.signal }),
+    () => this.changed(),
+  );
+  #repeats = new Repeats(this.shown);
   #readAnew = soon(() => this.refresh(), 200);
   #askNewer = soon(() => void this.catchUp(), 1_000);
+  #intake = new Intake(this, this.#repeats, {
+    isReady: () => this.state === 'ready',
+    add: (rows) => this.#add(rows),
+    readRepeats: (first) => void this.#readRepeats(first),
+    readAnew: () => this.#readAnew(),
+    askNewer: () => this.#askNewer(),
+  });
 
   /** The list was read to its end. */
   get complete(): boolean {
     return this.tail.complete;
   }
 
-  /** How many new events are not shown yet. */
-  get newCount(): number {
-    return this.#held.count;
-  }
-
-  /** Whether there are more new events than `newCount` says. */
-  get newMore(): boolean {
-    return this.#held.more;
-  }
-
-  /** The number of rows. */
-  get length(): number {
-    void this.#version;
-    return this.#shown.length;
-  }
-
-  /** The number of events that were found; repeats beneath their first don't count. */
-  get found(): number {
-    void this.#version;
-    return this.#pages.length;
-  }
-
-  /** Returns the rows from index `from` to before `to`; a row is undefined while it is being read again. */
-  slice(from: number, to: number): (Row | undefined)[] {
-    void this.#version;
-    return this.#shown.slice(from, to);
-  }
-
-  /** Returns the index of an event's row, or -1. */
-  indexOf(id: string | null): number {
-    void this.#version;
-    return id === null ? -1 : this.#shown.indexOf(id);
-  }
-
-  /** Returns an event's row if it is listed and loaded. */
-  row(id: string): Row | undefined {
-    const at = this.indexOf(id);
-    return at < 0 ? undefined : this.#shown.slice(at, at + 1)[0];
-  }
-
-  /** Whether a row's repeats are shown beneath it or can be. */
-  foldable(row: Row): boolean {
-    return this.filter.fold === true && row.first === null && row.folded > 0;
-  }
-
-  /** Whether an event's repeats are shown beneath it. */
-  isOpen(id: string | null): boolean {
-    void this.#version;
-    return this.#shown.has(id);
-  }
-
-  /** Returns the places of gaps among the rows. */
-  placesOf(gaps: readonly Gap[]): PlacedGap[] {
-    void this.#version;
-    const placed = placeGaps(gaps, this.#pages.list, this.newCount > 0);
-    return placed.map((line) => ({ ...line, at: this.#shown.shownAt(line.at) }));
-  }
-
   /** Reads a list before it is shown, while the page is being drawn. */
-  ahead(filter: Filter): void {
-    this.show(filter);
+  async ahead(filter: Filter): Promise<void> {
+    const shown = this.show(filter);
     this.#ahead = filter;
+    await shown;
   }
 
   /** Lists the events that pass a filter. */
-  show(filter: Filter): void {
-    const isRead = this.#ahead !== null && queryOf(this.#ahead).toString() === queryOf(filter).toString();
+  async show(filter: Filter): Promise<void> {
+    const isRead = this.#ahead !== null && isSame(this.#ahead, filter);
     this.#ahead = null;
     if (isRead) return;
     this.filter = filter;
-    this.#came.clear();
-    void this.read();
+    this.#intake.clear();
+    await this.read();
   }
 
   /** Reads the list from its top. */
@@ -162,54 +107,47 @@ class Events {
 
   /** Reads the next page of older events, unless the search was stopped. */
   older(): void {
-    if (this.state === 'ready' && this.#pages.oldest !== null && !this.tail.stopped) void this.readOn();
+    if (this.state === 'ready' && this.pages.oldest !== null && !this.tail.stopped) void this.readOn();
   }
 
   /** Takes note of the visible rows: reads missing pages near them again, and drops the rows of pages far away. */
   inSight(fromRow: number, toRow: number): void {
-    const [from, to] = [this.#shown.inPages(fromRow), this.#shown.inPages(toRow)];
-    for (const page of this.#pages.within(from - PAGE / 2, to + PAGE / 2))
-      if (!page.rows) void this.#reread(page);
-    this.#pages.letGo(from, to, this.#shown.firsts);
-    if (to > this.#pages.length - PAGE / 2) this.older();
+    const [from, to] = [this.shown.inPages(fromRow), this.shown.inPages(toRow)];
+    const inSight = this.pages.within(from, to);
+    const near = this.pages.within(from - PAGE / 2, to + PAGE / 2);
+    this.#filling.want([...new Set([...inSight, ...near])].filter(({ rows }) => !rows));
+    this.pages.letGo(from, to, this.shown.firsts);
+    if (to > this.pages.length - PAGE / 2) this.older();
   }
 
-  /** Takes an event that was stored or has changed. Events that come close together are inserted together. */
+  /**
+   * Makes the list about as long as it will be, so that the scroll bar leads to its end: what comes into sight is then
+   * read. `count` is the number of events with their repeats; `most`, how many rows can be drawn.
+   */
+  foresee(count: number, most: number): void {
+    if (this.state !== 'ready' || this.tail.reading || this.tail.complete || this.#isForeseen) return;
+    const rows = this.pages.slice(0, this.pages.length).filter((row) => row !== undefined);
+    const folded = this.filter.fold ? rows.reduce((sum, row) => sum + row.folded, 0) : 0;
+    const expected = Math.round((count * rows.length) / (rows.length + folded));
+    this.tail.skipTo(this.pages.foresee(expected, most));
+    this.#isForeseen = true;
+    this.changed();
+  }
+
+  /** Takes an event that was stored or has changed. */
   apply(event: Event): void {
-    this.#came.set(event.id, event);
-    this.#flush();
+    this.#intake.take(event.id, event);
   }
 
   /** Takes out an event that has changed and does not pass the filter. */
   unmatched(id: string): void {
-    this.#came.set(id, null);
-    this.#flush();
-  }
-
-  /** Removes an event's row at once; returns the row, so that it can be put back. */
-  remove(id: string): Row | undefined {
-    const row = this.row(id);
-    if (row) this.#takeOut(row);
-    this.#version += 1;
-    return row;
-  }
-
-  /** Puts back a row that was removed. */
-  putBack(row: Row): void {
-    if (this.#shown.insert(row) || this.#pages.insert(row)) this.#version += 1;
+    this.#intake.take(id, null);
   }
 
   /** Shows the repeats of a listed event beneath it. */
   async unfold(id: string): Promise<void> {
     const row = this.row(id);
-    if (row && this.foldable(row) && !this.#shown.has(id)) await this.#readRepeats(id);
-  }
-
-  /** Folds the repeats of an event away. */
-  fold(id: string): void {
-    this.#shown.close(id);
-    this.#held.removeRepeats(id);
-    this.#version += 1;
+    if (row && this.foldable(row) && !this.shown.has(id)) await this.#readRepeats(id);
   }
 
   /** Shows a repeat if it is folded away: unfolds its first, and scrolls to it. */
@@ -222,8 +160,8 @@ class Events {
   /** Shows the new events, and scrolls to the top of the list. */
   newest(): void {
     if (this.newMore) void this.read();
-    else this.#putIn(this.#held.rows);
-    this.#held.clear();
+    else this.putIn(this.held.rows);
+    this.held.clear();
     this.live = true;
     this.wanted = { to: 'top' };
   }
@@ -253,152 +191,66 @@ class Events {
     if (this.state === 'failed') return this.read();
     if (this.state !== 'ready') return;
     const { signal } = this.#reading;
-    const known = this.#newestKnown();
+    const known = this.newestKnown;
     const rows = await readDown(this.filter, { from: null, to: known || Infinity, most: PAGE, signal });
     if (!rows) return; // the next loss or event tries again
     // Events that the live stream brought meanwhile are already in the list.
-    const missed = rows.filter((row) => !this.#change(row));
+    const missed = rows.filter((row) => !this.change(row));
     const fresh = missed.filter(({ seq }) => seq > known);
     if (fresh.length >= PAGE && known > 0) this.#tooMany(fresh.length);
     else {
-      const newest = this.#newestKnown();
-      for (const row of missed) if (row.seq < newest) this.#pages.insert(row);
+      const newest = this.newestKnown;
+      for (const row of missed) if (row.seq < newest) this.pages.insert(row);
       this.#add(fresh.filter(({ seq }) => seq > newest));
     }
-    this.#version += 1;
+    this.changed();
   }
 
   /** Reads all loaded rows again, because changes may have been missed. */
   refresh(): void {
     this.#stale = this.state === 'loading';
     if (this.#stale) return; // once it is read
-    for (const page of this.#pages.list.slice(1)) if (page.rows) void this.#reread(page);
-    for (const first of this.#shown.firsts) void this.#readRepeats(first);
+    for (const page of this.pages.list.slice(1)) if (page.rows) void this.#filling.read(page);
+    for (const first of this.shown.firsts) void this.#readRepeats(first);
     void this.catchUp();
   }
 
   #take(rows: Row[]) {
     if (this.state === 'loading') return this.#begin(rows);
-    this.#pages.append(rows);
-    this.#version += 1;
+    this.pages.append(rows);
+    this.changed();
   }
 
   #begin(rows: Row[]) {
-    this.#pages.reset(rows);
-    this.#shown.reset();
-    this.#repeats.seen = this.#pages.newest;
+    this.pages.reset(rows);
+    this.#isForeseen = false;
+    this.shown.reset();
+    this.#repeats.seen = this.pages.newest;
     for (const row of rows.toReversed()) sources.saw(row.source, row.provider);
     this.inserted = 0;
-    this.#held.clear();
+    this.held.clear();
     this.state = 'ready';
     this.problem = null;
-    this.#version += 1;
-    this.#flush();
+    this.changed();
+    this.#intake.flush();
     if (this.#stale) this.#readAnew();
     this.#stale = false;
   }
 
-  async #reread(page: Pages['list'][number]) {
-    const { signal } = this.#reading;
-    // By now there may be more rows in it than before.
-    const rows = await readDown(this.filter, { from: page.before, to: page.last, most: Infinity, signal });
-    if (!rows) return;
-    this.#pages.fill(page, rows);
-    this.#version += 1;
-  }
-
   async #readRepeats(first: string) {
-    if (await this.#repeats.read(first, this.#reading.signal)) this.#version += 1;
-  }
-
-  #takeIn() {
-    if (this.state !== 'ready') return; // they are inserted after the page that is being read
-    const all = [...this.#came];
-    this.#came.clear();
-    for (const [id, event] of all) if (event === null) this.#leave(id);
-    const came = all.flatMap(([, event]) => event ?? []).sort((a, b) => b.seq - a.seq);
-    const known = this.#newestKnown();
-    const added: Row[] = [];
-    for (const event of came) {
-      notify(event);
-      const row = rowOf(event);
-      // Only a search finds what is in the bin.
-      if (event.deleted_at !== null && !this.filter.q) this.#drop(row);
-      else if (this.#change(row)) continue;
-      else if (this.filter.fold && row.folds && row.first !== null) this.#repeat(row, row.first, added);
-      else if (row.seq > known) added.push(row);
-      else if (this.#pages.insert(row) && this.filter.fold) this.#pages.removeRepeats(row.id);
-    }
-    this.#repeats.seen = Math.max(this.#repeats.seen, came[0]?.seq ?? 0);
-    this.#add(added);
-    this.#version += 1;
-  }
-
-  /** Replaces an event's row. If the event belongs elsewhere by now, takes the row out, and returns false. */
-  #change(row: Row): boolean {
-    const kept = this.row(row.id) ?? this.#held.row(row.id);
-    if (kept && this.filter.fold && (kept.folds !== row.folds || kept.first !== row.first)) {
-      this.#takeOut(kept);
-      return false;
-    }
-    return this.#held.update(row) || this.#shown.update(row) || this.#pages.update(row);
-  }
-
-  #takeOut(row: Row) {
-    this.#pages.remove(row.id, row.seq);
-    this.#shown.close(row.id);
-    this.#shown.remove(row.id);
-    this.#held.remove(row.id);
-    this.#held.removeRepeats(row.id);
-  }
-
-  /** Takes out an event that does not pass the filter any more. A repeat stays beneath its first. */
-  #leave(id: string) {
-    notify({ id, duplicate_of: null });
-    const row = this.row(id) ?? this.#held.row(id);
-    if (!row) return;
-    if (row.first !== null && this.#shown.has(row.first)) return void this.#readRepeats(row.first);
-    this.#takeOut(row);
-    if (this.filter.fold && row.folded > 0) this.#readAnew();
-  }
-
-  /** Takes out a deleted event. The repeats of a first then stand for themselves. */
-  #drop(row: Row) {
-    this.#takeOut(row);
-    if (this.filter.fold && row.first === null && row.copies > 0) this.#readAnew();
-  }
-
-  /**
-   * Takes in a repeat that is not listed. It stays folded away, or comes beneath its first if that is unfolded. If the
-   * first isn't loaded, only the API can tell whether the list has it.
-   */
-  #repeat(row: Row, first: string, added: Row[]) {
-    if (this.#repeats.isNew(row, first)) added.push(row);
-    else if (this.#pages.indexOf(first) < 0 && !this.#held.row(first)) this.#askNewer();
+    if (await this.#repeats.read(first, this.#reading.signal)) this.changed();
   }
 
   /** Inserts new rows, or holds them back. */
   #add(rows: Row[]) {
     if (rows.length === 0) return;
-    if (this.live && this.atTop && this.newCount === 0) return this.#putIn(rows);
-    this.#held.add(rows);
+    if (this.live && this.atTop && this.newCount === 0) return this.putIn(rows);
+    this.held.add(rows);
   }
 
   #tooMany(count: number) {
     if (this.live && this.atTop) return void this.read();
-    this.#held.tooMany(count);
-  }
-
-  #putIn(rows: Row[]) {
-    const top = rows.filter((row) => !this.#shown.has(row.first));
-    for (const row of rows) this.#shown.insert(row);
-    this.#pages.prepend(top);
-    this.inserted += top.length;
-    this.#version += 1;
-  }
-
-  #newestKnown(): number {
-    return Math.max(this.#pages.newest, this.#held.newest);
+    this.held.tooMany(count);
   }
 }
 

@@ -9,8 +9,7 @@ import type { Event } from '../api/shapes';
 export const listEvents =
   vi.fn<(filter: object, piece: { cursor?: string | number | null }) => Promise<EventPage>>();
 export const copiesOf = vi.fn<(id: string) => Promise<CopyList>>();
-const queryOf = (filter: Record<string, string>) => new URLSearchParams(filter);
-vi.mock('../api/events', () => ({ listEvents, copiesOf, queryOf }));
+vi.mock('../api/events', () => ({ listEvents, copiesOf }));
 export const { events, onEvent } = await import('./events.svelte');
 
 /** Returns an event with this number. */
@@ -49,7 +48,7 @@ export function listsThree(): void {
     listEvents.mockReset().mockResolvedValue(page(event(3), event(2), event(1)));
     events.live = true;
     events.scrolled(true);
-    events.show({});
+    void events.show({});
     await settle();
   });
 }

@@ -73,7 +73,7 @@ test('far rows are let go and can be filled again', () => {
 
   const [gone] = pages.within(10 * PAGE, 10 * PAGE + 1);
   if (!gone) throw new Error('there is a page');
-  pages.fill(gone, rows(50 * PAGE + 5, 49 * PAGE - 5)); // more rows than the page had
+  pages.fill(gone, rows(50 * PAGE + 5, 49 * PAGE - 5), true); // more rows than the page had
   expect(numbers(pages, 10 * PAGE, 10 * PAGE + 1)).toEqual([50 * PAGE]);
   expect(pages.length).toBe(60 * PAGE);
 });
@@ -94,4 +94,40 @@ test('the repeats of an event are removed from all pages', () => {
   pages.append([{ ...row(8), ...folds }, row(7), { ...row(6), first: 'e2', folds: false }]);
   pages.removeRepeats('e2');
   expect([numbers(pages), pages.length]).toEqual([[7, 6], 2]);
+});
+
+test('a list is as long as it will be before it was read', () => {
+  const pages = new Pages();
+  pages.reset(rows(100_000, 99_921));
+  expect(pages.foresee(100_000)).toBe(1);
+  expect(pages.length).toBe(100_000);
+  const [at] = pages.within(50_000, 50_010);
+  if (!at) throw new Error('there is a page');
+  pages.fill(at, rows(at.before! - 1, at.last), true);
+  expect(numbers(pages, 50_000, 50_002)).toEqual([50_000, 49_999]);
+});
+
+test('what is foreseen is as dense as what was read, and may turn out to be more or less', () => {
+  const pages = new Pages();
+  pages.reset(Array.from({ length: 80 }, (_, n) => row(10_000 - 2 * n))); // every second number
+  pages.foresee(1_000);
+  const [, first, second] = pages.list;
+  if (!first || !second) throw new Error('there are pages');
+  expect([first.before! - first.last, second.before]).toEqual([398, first.last]);
+  pages.fill(first, rows(first.before! - 1, first.before! - 150), false); // more than could be read
+  expect(pages.list[2]).toMatchObject({ before: first.last, last: second.before, rows: null });
+  pages.endAbove(second); // nothing is that old
+  expect(pages.list).toHaveLength(3);
+});
+
+test('a list too tall to be drawn is shorter until it is read, and ends where it ends', () => {
+  const pages = new Pages();
+  pages.reset(rows(100_000, 99_921));
+  expect(pages.foresee(100_000, 50_000)).toBe(1);
+  expect(pages.length).toBeLessThan(50_200);
+  const [at] = pages.within(25_000, 25_010);
+  if (!at) throw new Error('there is a page');
+  const before = pages.length;
+  pages.fill(at, rows(at.before! - 1, at.last), true);
+  expect(pages.length).toBe(before + PAGE / 2);
 });

@@ -16,7 +16,9 @@ export interface Page {
   /** The lowest number in the page. */
   last: number;
   count: number;
-  /** Null if the rows were dropped. */
+  /** How many rows it counts as while it has none, so that the list isn't too tall to be drawn. */
+  claim?: number;
+  /** Null if the rows were dropped, or nobody read them yet: then `count` is how many there may be. */
   rows: Row[] | null;
 }
 
@@ -117,10 +119,40 @@ export class Pages {
     return true;
   }
 
-  /** Gives a page its rows again. */
-  fill(page: Page, rows: Row[]): void {
+  /**
+   * Adds pages that nobody read yet, so that the list is about as long as it will be: `count` rows, spread as those that
+   * were read. If that is more than the `most` that can be drawn, pages count less until they are read. Returns the
+   * number below which nothing is foreseen.
+   */
+  foresee(count: number, most = Infinity): number {
+    const begin = this.oldest ?? 0;
+    const width = Math.max(PAGE, Math.round((PAGE * (this.newest - begin + 1)) / Math.max(1, this.length)));
+    const claim = Math.max(1, Math.floor(PAGE * Math.min(1, most / count)));
+    let before = begin;
+    for (let left = count - this.length; left > 0 && before > 1; left -= PAGE) {
+      const last = Math.max(1, before - width);
+      this.list.push({ before, last, count: Math.min(left, claim), claim, rows: null });
+      before = last;
+    }
+    return before;
+  }
+
+  /** Gives a page its rows. If there were more than could be read, what is left becomes a page of its own. */
+  fill(page: Page, rows: Row[], whole: boolean): void {
+    const end = rows.at(-1)?.seq ?? page.last;
+    if (!whole && end > page.last) {
+      const rest: Page = { ...page, before: end, count: page.claim ?? PAGE, rows: null };
+      this.list.splice(this.list.indexOf(page) + 1, 0, rest);
+      page.last = end;
+    }
     page.rows = rows.filter((row) => row.seq >= page.last && (page.before === null || row.seq < page.before));
     page.count = page.rows.length;
+  }
+
+  /** Ends the list above a page: there is nothing in it, and nothing below. */
+  endAbove(page: Page): void {
+    const at = this.list.indexOf(page);
+    if (at > 0) this.list.length = at;
   }
 
   /** Returns the pages that contain any index from `from` to before `to`. */
@@ -147,7 +179,7 @@ export class Pages {
       return { page, by: Math.max(start - page.count - to, from - start) };
     });
     const leave = far.slice(1).filter(({ page }) => !stays(page));
-    for (const { page } of leave.sort((a, b) => b.by - a.by).slice(0, many)) page.rows = null;
+    for (const { page } of leave.sort((a, b) => b.by - a.by).slice(0, many)) empty(page);
   }
 
   /** Removes all loaded repeats of an event that fold. */
@@ -167,6 +199,12 @@ export class Pages {
     const at = page?.rows?.findIndex((row) => row.seq <= seq) ?? -1;
     return { page, at: at < 0 ? (page?.rows?.length ?? 0) : at };
   }
+}
+
+/** Drops a page's rows. */
+function empty(page: Page) {
+  page.rows = null;
+  page.count = Math.min(page.count, page.claim ?? Infinity);
 }
 
 function page(before: number | null, rows: Row[]): Page {

@@ -1,28 +1,7 @@
-/** What the user chose about the look of this window; stored in this browser or window only. */
-interface Kept {
-  theme: 'system' | 'dark' | 'light';
-  density: 'comfortable' | 'compact';
-  /** Whether repeats are folded away beneath their first event. */
-  repeats: 'folded' | 'listed';
-  /** The widths of panes by name. */
-  sizes: Record<string, number>;
-  /** The last searches, newest first. */
-  searches: string[];
-}
-
-const KEY = 'hookmitt.look';
-const first: Kept = { theme: 'system', density: 'comfortable', repeats: 'folded', sizes: {}, searches: [] };
+import { keep, type Kept, read } from './kept';
 
 /** How many searches are kept. */
 const RECENT = 10;
-
-function read(): Kept {
-  try {
-    return { ...first, ...(JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Kept>) };
-  } catch {
-    return first; // storage is off or holds something else
-  }
-}
 
 class Prefs {
   #kept = $state<Kept>(read());
@@ -83,11 +62,7 @@ class Prefs {
   }
 
   #keep() {
-    try {
-      localStorage.setItem(KEY, JSON.stringify(this.#kept));
-    } catch {
-      // Storage is off: the choice lasts until the page closes.
-    }
+    keep(this.#kept);
   }
 }
 

@@ -37,6 +37,11 @@ export class Tail {
     return this.#abort.signal;
   }
 
+  /** Reads on from a number; what is above it is read elsewhere. */
+  skipTo(seq: number): void {
+    this.#cursor = String(seq);
+  }
+
   /** Aborts what is being read. `goOn` reads on from there. */
   stop(): void {
     const { progress } = this;

@@ -28,3 +28,7 @@ test('rows in sight are drawn, and a few beyond', () => {
   expect(visibleRange(32_000, 320, 10_000, { ...plain, gaps: [10, 20, 9_000] }).from).toBe(990);
   expect(visibleRange(0, 320, 3, spread)).toEqual({ from: 0, to: 3 });
 });
+
+test('rows are drawn in a list that has become shorter than it is scrolled', () => {
+  expect(visibleRange(32_000, 320, 500, plain)).toEqual({ from: 482, to: 500 });
+});

@@ -59,8 +59,10 @@ export function visibleRange(
   length: number,
   spread: Spread,
 ): { from: number; to: number } {
-  const from = Math.max(0, Math.floor(indexAt(scrollTop, spread)) - BEYOND);
-  const to = Math.min(length, Math.ceil(indexAt(scrollTop + height, spread)) + BEYOND);
+  // If the list has become shorter, the browser scrolls it up with the next frame.
+  const top = Math.min(scrollTop, Math.max(0, heightOfAll(length, spread) - height));
+  const from = Math.max(0, Math.floor(indexAt(top, spread)) - BEYOND);
+  const to = Math.min(length, Math.ceil(indexAt(top + height, spread)) + BEYOND);
   return { from: Math.min(from, to), to };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { format, parse } from './route.svelte';
+import { format, parse } from './place';
 
 test.each([
   '#/start',
