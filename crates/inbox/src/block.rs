@@ -56,17 +56,20 @@ fn stored(db: &Connection, id: i64) -> Result<Option<(i64, Vec<u8>)>, InboxError
 
 /// Blocks that were read last, each as it is stored and decompressed; the last one first. They are compared by their
 /// bytes, so it doesn't matter from which inbox one was read, nor when.
-static KNOWN: Mutex<Vec<(Vec<u8>, Arc<Vec<u8>>)>> = Mutex::new(Vec::new());
+static KNOWN: Mutex<Vec<(Vec<u8>, Bodies)>> = Mutex::new(Vec::new());
+
+/// The bodies of a block.
+type Bodies = Arc<Vec<u8>>;
 
 /// Returns the bodies of a block that was read before.
-fn known(data: &[u8]) -> Option<Arc<Vec<u8>>> {
+fn known(data: &[u8]) -> Option<Bodies> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let place = known.iter().position(|(packed, _)| *packed == data)?;
     known[..=place].rotate_right(1);
     known.first().map(|(_, bodies)| Arc::clone(bodies))
 }
 
-fn keep(data: Vec<u8>, bodies: Arc<Vec<u8>>) -> Arc<Vec<u8>> {
+fn keep(data: Vec<u8>, bodies: Bodies) -> Bodies {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.truncate(KEPT - 1);
     known.insert(0, (data, Arc::clone(&bodies)));
