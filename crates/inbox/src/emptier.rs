@@ -49,6 +49,19 @@ pub struct Emptier {
 type Done = Option<((i64, i64), Option<i64>, Purged)>;
 
 impl Inbox {
+    /// Returns the moment before which everything was deleted that is in the bin now. What is deleted from now on isn't
+    /// before it, unless the wall clock is set back.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn bin_ends(&self) -> Result<Timestamp, InboxError> {
+        const SQL: &str =
+            "SELECT max(deleted_at) FROM event INDEXED BY event_bin WHERE deleted_at IS NOT NULL";
+        let last: Option<i64> =
+            self.readers.read(|db| Ok(db.prepare_cached(SQL)?.query_row([], |row| row.get(0))?)).await?;
+        Ok(Timestamp::from_micros(last.map_or(0, |last| last.saturating_add(1))))
+    }
+
     /// Counts what was deleted before a moment and is in the bin.
     ///
     /// # Errors

@@ -2,11 +2,9 @@
 
 use std::{
     borrow::Cow,
-    pin::pin,
     time::{Duration, Instant},
 };
 
-use futures_util::{StreamExt as _, stream};
 use hookmitt_event::{EventId, TargetId};
 use hookmitt_search::{Answer, Needs, Query, Seen};
 use rusqlite::Connection;
@@ -26,22 +24,8 @@ pub struct Part {
     pub reached: i64,
 }
 
-impl Part {
-    /// Ends the part with its event of this number, if it has that many.
-    fn first(mut self, count: usize) -> Self {
-        if self.items.len() > count {
-            self.items.truncate(count);
-            self.reached = self.items.last().map_or(self.reached, |last| last.event.seq);
-        }
-        self
-    }
-}
-
-/// How many events one read looks at. Reads go on side by side, and what one finds beyond what is wanted is for nothing.
-const AT_ONCE: usize = 16;
-
-/// How many reads go on side by side: to decompress bodies takes most of their time.
-const BESIDE: usize = 2;
+/// How many events one read looks at, so that it holds its snapshot only briefly.
+const AT_ONCE: usize = 256;
 
 impl Inbox {
     /// Looks at the events with these numbers, newest first, until a filter has found `wanted` of them or the time has
@@ -57,34 +41,11 @@ impl Inbox {
         end: Option<Instant>,
     ) -> Result<Part, InboxError> {
         let mut all = Part { items: Vec::new(), reached: seqs.first().map_or(0, |first| first + 1) };
-        let looks = seqs.chunks(AT_ONCE).map(|some| self.each_of(filter, some, wanted, end));
-        let looks: Vec<_> = looks.collect();
-        let mut parts = pin!(stream::iter(looks).buffered(BESIDE));
-        for some in seqs.chunks(AT_ONCE) {
-            let Some(part) = parts.next().await else { break };
-            let part = part?.first(wanted - all.items.len());
-            all.items.extend(part.items);
-            all.reached = part.reached;
-            if all.items.len() >= wanted || some.last() != Some(&all.reached) {
-                break;
-            }
-        }
-        Ok(all)
-    }
-
-    /// Looks at a few events, in as many snapshots as that takes.
-    async fn each_of(
-        &self,
-        filter: &Filter,
-        seqs: &[i64],
-        wanted: usize,
-        end: Option<Instant>,
-    ) -> Result<Part, InboxError> {
-        let mut all = Part { items: Vec::new(), reached: 0 };
         let (mut left, mut at_once) = (seqs, AT_ONCE);
         while !left.is_empty() {
             let some = left[..at_once.min(left.len())].to_vec();
             let (filter, clock) = (filter.clone(), self.clock.clone());
+            let wanted = wanted - all.items.len();
             let look = move |db: &Connection| {
                 let Part { items, reached } = among(db, &filter, &some, wanted, soon(end))?;
                 let items = if filter.glance { glance::added(db, items, &clock)? } else { items };
@@ -92,14 +53,15 @@ impl Inbox {
             };
             let Part { items, reached } = match self.readers.read(look).await {
                 Err(InboxError::TooLong) if at_once > 1 => {
-                    at_once = 1; // bodies may be large
+                    at_once = (at_once / 8).max(1); // bodies may be large
                     continue;
                 }
                 part => part?,
             };
+            let found = items.len();
             all.items.extend(items);
             all.reached = reached;
-            if all.items.len() >= wanted || end.is_some_and(|end| Instant::now() >= end) {
+            if found >= wanted || end.is_some_and(|end| Instant::now() >= end) {
                 break;
             }
             let seen = left.iter().position(|seq| *seq == reached).map_or(left.len(), |place| place + 1);
