@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{EmptyAsked, Engine, JobKind, TrashPlace, Which};
+use hookmitt_engine::{Engine, JobKind, TrashPlace, Which};
 use hookmitt_event::{Slug, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +110,7 @@ pub(crate) async fn delete(
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Empty {
-    /// Only what was deleted before this time, RFC 3339. Without it, everything.
+    /// Only what was deleted before this time, RFC 3339. Without it, everything that is there now.
     before: Option<String>,
 }
 
@@ -120,9 +120,9 @@ pub(crate) async fn empty(
     State(engine): State<Arc<Engine>>,
     Body(order): Body<Empty>,
 ) -> Result<Begun, Problem> {
-    let asked = EmptyAsked { before: moment(order.before.as_deref())? };
+    let before = moment(order.before.as_deref())?;
     engine.deliver_if_alone().await?;
-    Ok(engine.jobs.empty_trash(asked).await?.into())
+    Ok(engine.jobs.empty_trash(before).await?.into())
 }
 
 /// Which events are moved to the trash.

@@ -53,7 +53,7 @@ pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
 pub use host_name::is_near_host;
-pub use jobs::{BackupAsked, EmptyAsked, JobKind, Jobs, Which};
+pub use jobs::{BackupAsked, JobKind, Jobs, Which};
 pub use keeping::{KeepChange, Keeping, MarkChange, Marking, Trash};
 pub use live::Change;
 pub use manage::{

@@ -1756,7 +1756,7 @@ export interface components {
         };
         /** @description What is deleted for good. */
         Empty: {
-            /** @description Only what was deleted before this time, RFC 3339. Without it, everything. */
+            /** @description Only what was deleted before this time, RFC 3339. Without it, everything that is there now. */
             before?: string | null;
         };
         /** @description An event in JSON, the same from the command line and the API. */

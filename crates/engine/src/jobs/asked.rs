@@ -61,10 +61,10 @@ pub struct BackupAsked {
 }
 
 /// Which part of the bin is emptied.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EmptyAsked {
-    /// Only what was deleted before this moment; everything if it is `None`.
-    pub before: Option<Timestamp>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct EmptyAsked {
+    /// What was deleted before this moment. What is deleted once the job was asked for isn't.
+    pub(super) before: Timestamp,
 }
 
 /// Returns the filter for the events of a source, or those received before a moment, that aren't pinned.

@@ -1,14 +1,12 @@
 //! Deletes for good what is in the bin.
 
-use hookmitt_event::Timestamp;
 use hookmitt_inbox::Emptier;
 
 use super::{asked::EmptyAsked, gone::Gone, run::Run};
 use crate::EngineError;
 
-pub(super) async fn go(run: &mut Run, asked: EmptyAsked) -> Result<(), EngineError> {
+pub(super) async fn go(run: &mut Run, EmptyAsked { before }: EmptyAsked) -> Result<(), EngineError> {
     let inbox = run.parts.base.inbox.clone();
-    let before = asked.before.unwrap_or(Timestamp::from_micros(i64::MAX));
     if run.job.total.is_none() {
         run.set_total(inbox.count_binned_before(before).await?).await?;
     }

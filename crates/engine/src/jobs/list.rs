@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hookmitt_event::JobState;
+use hookmitt_event::{JobState, Timestamp};
 use hookmitt_inbox::{InboxError, Job, JobFailure, JobPage, NewJob};
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
@@ -53,12 +53,14 @@ impl Jobs {
         self.add(JobKind::Backup, asked).await
     }
 
-    /// Asks for the bin to be emptied, as a job.
+    /// Asks for the bin to be emptied, as a job: of all that is in it now, or of what was deleted before a moment.
     ///
     /// # Errors
     /// Fails with [`InboxError::TooManyJobs`] if 100 jobs wait.
-    pub async fn empty_trash(&self, asked: EmptyAsked) -> Result<Job, EngineError> {
-        self.add(JobKind::Empty, &asked).await
+    pub async fn empty_trash(&self, before: Option<Timestamp>) -> Result<Job, EngineError> {
+        let ends = self.parts.base.inbox.bin_ends().await?;
+        let before = before.map_or(ends, |before| before.min(ends));
+        self.add(JobKind::Empty, &EmptyAsked { before }).await
     }
 
     /// Asks for what has been kept for long enough to be deleted now, as a job.

@@ -21,6 +21,6 @@ mod runner;
 mod tests;
 mod walk;
 
-pub use asked::{BackupAsked, EmptyAsked, Which};
+pub use asked::{BackupAsked, Which};
 pub use kind::JobKind;
 pub use list::Jobs;

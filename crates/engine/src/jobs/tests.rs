@@ -7,7 +7,7 @@ use hookmitt_clock::HandClock;
 use hookmitt_event::{Actor, Deed, EventId, JobState, Timestamp};
 use hookmitt_inbox::{AuditFilter, InboxError, Job, Subject, acting};
 
-use super::{EmptyAsked, JobKind, Which};
+use super::{JobKind, Which};
 use crate::{
     Change, Engine, EngineError, MarkChange,
     begun::{engine, engine_by, post, source},
@@ -37,6 +37,7 @@ async fn until(engine: &Engine, id: i64, state: JobState) -> Job {
         if job.state == state {
             return job;
         }
+        assert!(job.state != JobState::Failed, "{job:?}");
         while !matches!(changes.recv().await, Ok(Change::Job(changed)) if changed == id) {}
     }
 }
@@ -148,7 +149,7 @@ async fn the_trash_is_emptied_as_a_job_that_is_announced_and_leaves_nothing() {
     let job = engine.jobs.ask(JobKind::Delete, &search("order")).await.unwrap();
     until(&engine, job.id, JobState::Done).await;
     let mut changes = engine.watch();
-    let job = engine.jobs.empty_trash(EmptyAsked::default()).await.unwrap();
+    let job = engine.jobs.empty_trash(None).await.unwrap();
     let done = until(&engine, job.id, JobState::Done).await;
     assert_eq!(
         (done.kind.as_str(), done.done, done.total, done.result.events),
@@ -166,6 +167,27 @@ async fn the_trash_is_emptied_as_a_job_that_is_announced_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_deleted_after_emptying_was_asked_for_stays_in_the_trash() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let ids = captured(&engine, 11).await;
+    let (early, late) = ids.split_at(10);
+    for id in early {
+        engine.trash.set_deleted(*id, true).await.unwrap();
+    }
+    let job = engine.jobs.empty_trash(None).await.unwrap();
+    assert_eq!(job.state, JobState::Waiting, "nobody delivers yet");
+    engine.trash.set_deleted(late[0], true).await.unwrap();
+    let _first = engine.deliver_if_alone().await.unwrap();
+    engine.jobs.resume(job.id).await.unwrap();
+    let done = until(&engine, job.id, JobState::Done).await;
+    assert_eq!((done.done, done.total, done.result.events), (10, Some(10), 10));
+    let left = engine.inbox().these(ids.clone()).await.unwrap();
+    assert_eq!(left.iter().map(|left| left.event.id).collect::<Vec<_>>(), late);
+    engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_job_deleted_before_it_was_cancelled_is_announced() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
@@ -174,7 +196,7 @@ async fn what_a_job_deleted_before_it_was_cancelled_is_announced() {
     let job = engine.jobs.ask(JobKind::Delete, &search("order")).await.unwrap();
     until(&engine, job.id, JobState::Done).await;
     let mut changes = engine.watch();
-    let job = engine.jobs.empty_trash(EmptyAsked::default()).await.unwrap();
+    let job = engine.jobs.empty_trash(None).await.unwrap();
     while engine.jobs.one(job.id).await.unwrap().done == 0 {
         tokio::task::yield_now().await;
     }
