@@ -17,13 +17,20 @@ pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
 
 /// Removes a file and what SQLite keeps beside it. What isn't there is no error.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    for ending in BESIDE.into_iter().chain([""]) {
-        match fs::remove_file(with_ending(path, ending)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+    remove_beside(path)?;
+    remove_one(path)
+}
+
+/// Removes what SQLite keeps beside a file.
+pub(crate) fn remove_beside(path: &Path) -> io::Result<()> {
+    BESIDE.into_iter().try_for_each(|ending| remove_one(&with_ending(path, ending)))
+}
+
+fn remove_one(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Returns a name for what is kept of a file: no file has it, nor one that SQLite would take for its log. The times in
@@ -51,14 +58,14 @@ fn is_there(path: &Path) -> bool {
 pub(crate) fn replace(path: &Path, new: &Path, kept: &Path) -> io::Result<()> {
     if path.exists() {
         also_call(path, kept)?;
-        for ending in BESIDE {
-            let beside = with_ending(path, ending);
-            if beside.exists() {
-                // SQLite finds no log of the old file beside the new one. Without its log the old file is only a little
-                // older, and its log has the other name already.
-                also_call(&beside, &with_ending(kept, ending))?;
-                fs::remove_file(beside)?;
-            }
+    }
+    for ending in BESIDE {
+        let beside = with_ending(path, ending);
+        if beside.exists() {
+            // SQLite finds no log of the old file beside the new one. Without its log the old file is only a little
+            // older, and its log has the other name already.
+            also_call(&beside, &with_ending(kept, ending))?;
+            fs::remove_file(beside)?;
         }
     }
     fs::rename(new, path)?;

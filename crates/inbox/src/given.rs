@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::{InboxError, pages::Pages, recovered_rows::is_event, settling::SPARE};
+use crate::{InboxError, pages::Pages, recovered_rows::is_event, recovery::open_untouched, settling::SPARE};
 
 /// A number above this one is noise in a damaged file.
 const LARGEST: i64 = 1 << 53;
@@ -32,12 +32,26 @@ impl Given {
             "SELECT max(seq) FROM event",
             "SELECT max(seq) FROM first_key",
         ];
-        let db = Connection::open(path);
+        let db = open_untouched(path);
         let read = |sql| db.as_ref().ok()?.query_row(sql, [], |row| row.get::<_, i64>(0)).ok();
         let found = EACH.into_iter().filter_map(read).chain(in_pages(path)).filter(|seq| *seq < LARGEST);
         let inbox = db.as_ref().ok().and_then(|db| which(db).ok());
-        Self { inbox, last: found.max().unwrap_or(0), is_sure: false }
+        Self { inbox, last: found.max().unwrap_or(0).max(by_index(path)), is_sure: false }
     }
+}
+
+/// Returns a number that is no less than any that the search index beside an inbox has; 0 if it can't be read.
+pub(crate) fn by_index(inbox: &Path) -> i64 {
+    const SQL: &str = "SELECT (max(id) + 1) * 8192 - 1 FROM chunk"; // a chunk holds as many numbers as that
+    let index = open_untouched(&inbox.with_file_name("search.db"));
+    let last = index.and_then(|index| index.query_row(SQL, [], |row| row.get(0))).unwrap_or(0);
+    if last < LARGEST { last } else { 0 }
+}
+
+/// Has an inbox give out no number up to this one.
+pub(crate) fn leave_out(db: &Connection, last: i64) -> rusqlite::Result<()> {
+    const SQL: &str = "UPDATE meta SET value = max(value, ?1) WHERE key = 'last_seq'";
+    db.execute(SQL, [last]).map(|_| ())
 }
 
 fn which(db: &Connection) -> rusqlite::Result<String> {
@@ -58,10 +72,8 @@ fn in_pages(path: &Path) -> Option<i64> {
 /// Makes sure that a restored inbox gives out no number that the one before it has given out. A damaged one may have given
 /// out some that can't be read any more: so some more are left out, as in a recovery.
 pub(crate) fn keep_numbers(db: &Connection, before: Option<&Given>) -> Result<(), InboxError> {
-    const SQL: &str = "UPDATE meta SET value = max(value, ?1) WHERE key = 'last_seq'";
     let Given { inbox, last, .. } = Given::by(db)?;
     let before = before.filter(|before| before.inbox.is_none() || before.inbox == inbox);
     let last = before.map_or(last, |before| last.max(before.last) + if before.is_sure { 0 } else { SPARE });
-    db.execute(SQL, [last])?;
-    Ok(())
+    Ok(leave_out(db, last)?)
 }

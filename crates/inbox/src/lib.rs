@@ -20,6 +20,9 @@ mod content;
 mod copied;
 mod cut_off;
 mod damage;
+mod damaged_log;
+#[cfg(test)]
+mod damaged_log_tests;
 mod deliveries;
 mod dictionary;
 mod emptier;
@@ -53,6 +56,7 @@ mod letters;
 mod list;
 #[cfg(test)]
 mod list_tests;
+mod log_frames;
 mod make_room;
 mod marks;
 mod matching;

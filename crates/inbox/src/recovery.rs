@@ -3,10 +3,10 @@
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use hookmitt_clock::{Clock, StoreClock};
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig};
 
 use crate::{
-    InboxError, aside, damage,
+    InboxError, aside, damage, damaged_log, given,
     now::{self, Now},
     recovered::count,
     recovered_rows, schema,
@@ -19,7 +19,8 @@ use crate::{
 /// Fails with [`InboxError::Damaged`] if it is damaged and another process uses it.
 pub(crate) fn recover_if_damaged(directory: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {
     let (path, mark) = (directory.join("inbox.db"), damage::mark(directory));
-    let Some(why) = flaw(&path).or_else(|| mark.exists().then(|| "it was found damaged".to_owned())) else {
+    let marked = mark.exists().then(|| "it was found damaged".to_owned());
+    let Some(why) = marked.or_else(|| flaw(&path)) else {
         return Ok(());
     };
     let failed = |error| InboxError::open(directory, error);
@@ -28,16 +29,34 @@ pub(crate) fn recover_if_damaged(directory: &Path, clock: &Arc<dyn Clock>) -> Re
     else {
         return Err(InboxError::Damaged(format!("{why}; end the hookmitt that runs, and start it again")));
     };
+    drop(hookmitt_sqlite::private_file(&mark).map_err(failed)?); // whoever is killed from here on leaves it to the next
     recover(&path, clock)?;
     let _gone = fs::remove_file(mark);
     Ok(())
 }
 
-/// Returns why a file can't be opened, if that is because of damage.
+/// Returns why a file can't be opened, or would lose something by it, if that is because of damage.
 fn flaw(path: &Path) -> Option<String> {
-    if fs::metadata(path).map_or(0, |file| file.len()) == 0 {
-        return None;
+    if is_empty(path) {
+        return what_is_left(path).map(|left| format!("its file is empty or gone, but its {left} is there"));
     }
+    damaged_log::flaw(path).map(str::to_owned).or_else(|| flaw_of_file(path))
+}
+
+/// Whether a file is missing or has nothing in it.
+pub(crate) fn is_empty(path: &Path) -> bool {
+    fs::metadata(path).map_or(0, |file| file.len()) == 0
+}
+
+/// Returns what there is of an inbox beside its file.
+pub(crate) fn what_is_left(path: &Path) -> Option<&'static str> {
+    if damaged_log::has_frames(path) {
+        return Some("log");
+    }
+    (!is_empty(&path.with_file_name("search.db"))).then_some("search index")
+}
+
+fn flaw_of_file(path: &Path) -> Option<String> {
     let looked = Connection::open(path).and_then(|db| {
         let mut tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
         for table in tables.query_map([], |row| row.get::<_, String>(0))? {
@@ -53,11 +72,22 @@ fn flaw(path: &Path) -> Option<String> {
     }
 }
 
-/// Whether another process has the file open. What is in the log goes into the file, as far as that is possible.
-fn is_used(path: &Path) -> bool {
-    let alone = Connection::open(path).and_then(|db| {
+/// Opens a file that may be damaged. Its log stays as it is, and there, when the connection is closed.
+pub(crate) fn open_untouched(path: &Path) -> rusqlite::Result<Connection> {
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(db)
+}
+
+/// Whether another process has the file open.
+pub(crate) fn is_used(path: &Path) -> bool {
+    if is_empty(path) {
+        return false; // SQLite would remove its log
+    }
+    let alone = open_untouched(path).and_then(|db| {
         db.busy_timeout(Duration::from_secs(1))?;
-        db.query_row("PRAGMA journal_mode = delete", [], |_| Ok(()))
+        db.pragma_update(None, "locking_mode", "exclusive")?;
+        db.execute_batch("BEGIN EXCLUSIVE; ROLLBACK")
     });
     matches!(alone.map_err(InboxError::from), Err(InboxError::Busy))
 }
@@ -67,19 +97,22 @@ fn recover(path: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {
     let failed = |error| InboxError::open(&made, error);
     aside::remove(&made).map_err(failed)?;
     aside::forget_second_names(path).map_err(failed)?;
+    let kept = aside::free_name(path, &format!(".damaged-{}", aside::stamp(clock.now())));
+    damaged_log::put_back(path, &kept).map_err(failed)?;
     schema::update(&made, path)?;
     let (new, old) = (Connection::open(&made)?, Connection::open(path)?);
+    let _log = old.query_row("PRAGMA journal_mode = delete", [], |_| Ok(())); // no more is to come into it
     new.pragma_update(None, "synchronous", "off")?; // it is synced once it is complete
     let triggers = without_triggers(&new)?;
     let unread = recovered_rows::take_tables(&old, &new)?;
     recovered_rows::take_events(path, &new)?;
-    if count(&new, "SELECT count(*) FROM event")? == 0 && !is_sqlite(path) {
+    if count(&new, "SELECT count(*) FROM event")? == 0 && !is_empty(path) && !is_sqlite(path) {
         drop((old, new));
         aside::remove(&made).map_err(failed)?;
         return Ok(()); // a file of something else, which is refused as it is
     }
     recovered_rows::take_by_event(&old, &new, &unread)?;
-    let kept = aside::free_name(path, &format!(".damaged-{}", aside::stamp(clock.now())));
+    given::leave_out(&new, given::by_index(path))?;
     let store = StoreClock::resume(now::kept(&new)?, Arc::clone(clock)).now();
     let recovered = settle(&new, Now { store, wall: clock.now().as_micros() }, &kept)?;
     triggers.iter().try_for_each(|sql| new.execute_batch(sql))?;

@@ -15,9 +15,9 @@ use crate::{
     InboxError, aside,
     backup::{BackupNote, Checked, NOTE, Unwanted, check},
     copied::copy,
-    damage,
+    damage, damaged_log,
     given::{Given, keep_numbers},
-    now, of_this_machine, readable, same_schema, schema,
+    now, of_this_machine, readable, recovery, same_schema, schema,
 };
 
 /// How long another process may hold the inbox before it counts as in use.
@@ -136,8 +136,12 @@ struct Present {
 impl Present {
     /// Looks at the inbox. If it isn't damaged, nobody else can use it from now on, and it has no log.
     fn of(path: &Path) -> Result<Option<Self>, InboxError> {
-        if fs::metadata(path).map_or(0, |file| file.len()) == 0 {
+        let is_gone = recovery::is_empty(path);
+        if is_gone && recovery::what_is_left(path).is_none() {
             return Ok(None);
+        }
+        if is_gone || damaged_log::flaw(path).is_some() {
+            return Self::of_damaged(path); // SQLite would drop what it can't read of the log
         }
         let looked = Connection::open(path).and_then(|db| {
             db.busy_timeout(PATIENCE)?;
@@ -152,10 +156,21 @@ impl Present {
         });
         match looked.map_err(InboxError::from) {
             Ok(present) => Ok(Some(present)),
-            Err(InboxError::Busy) => Err(InboxError::InUse(path.parent().unwrap_or(path).to_owned())),
-            Err(_) => Ok(Some(Self { db: None, events: None, given: Given::by_damaged(path) })),
+            Err(InboxError::Busy) => Err(in_use(path)),
+            Err(_) => Self::of_damaged(path),
         }
     }
+
+    fn of_damaged(path: &Path) -> Result<Option<Self>, InboxError> {
+        if recovery::is_used(path) {
+            return Err(in_use(path));
+        }
+        Ok(Some(Self { db: None, events: None, given: Given::by_damaged(path) }))
+    }
+}
+
+fn in_use(path: &Path) -> InboxError {
+    InboxError::InUse(path.parent().unwrap_or(path).to_owned())
 }
 
 /// What was found in a backup, and what was changed in its copy.

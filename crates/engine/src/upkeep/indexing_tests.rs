@@ -196,3 +196,25 @@ async fn an_index_that_is_removed_is_made_anew_and_looked_into() {
     assert_eq!(by_the_index(&indexing, "word").await, [1]);
     engine.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_inbox_of_which_only_the_index_is_left_gives_out_no_number_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = engine(folder.path()).await;
+    catch(&first, "a word").await;
+    let mut former = indexing(&first).await;
+    catch_up(&mut former).await;
+    former.index.close().await;
+    first.stop().await;
+    drop(first);
+    fs::write(folder.path().join("inbox.db"), "").unwrap();
+    let _log = fs::remove_file(folder.path().join("inbox.db-wal"));
+
+    let engine = engine(folder.path()).await;
+    let note = engine.recovered().expect("it is told that the inbox is gone");
+    assert!(note.contains("0 events are here, it isn't known how many are missing"), "{note}");
+    catch(&engine, "a word").await;
+    let last = engine.inbox().last_seq().await.unwrap();
+    assert!(last > 8_192, "{last}: the index counts by 8,192, and may have had all of them");
+    engine.stop().await;
+}

@@ -1,0 +1,197 @@
+//! The log is overwritten, or the file that it belongs to is gone: what the log has is here afterwards.
+
+use std::{
+    fs::{self, File},
+    io::{Seek as _, SeekFrom, Write as _},
+    path::Path,
+    sync::Arc,
+};
+
+use hookmitt_clock::MachineClock;
+use hookmitt_event::{DedupeKey, EventId, Timestamp};
+use rusqlite::Connection;
+
+use crate::{
+    BackupNote, Inbox, InboxError, NewEvent, Recovered, Restoring, SourceSettings, Unwanted, damaged_log,
+    finish_backup, samples,
+};
+
+const HEAD: usize = 32;
+const FRAME: usize = 24 + 4_096;
+
+fn opened(folder: &Path) -> Inbox {
+    Inbox::open(folder, Arc::new(MachineClock)).unwrap()
+}
+
+/// Stores events one after the other, each with a commit of its own, and returns their numbers.
+async fn stored(inbox: &Inbox, source: i64, count: usize) -> Vec<i64> {
+    let mut seqs = Vec::new();
+    for number in 0..count {
+        let id = EventId::fresh();
+        let event = samples::event(source, Timestamp::now());
+        let event = samples::with_body(event, format!("{{\"number\":{number}}}").into_bytes());
+        let event =
+            NewEvent { id, key_hash: *id.as_bytes(), dedupe_key: DedupeKey::Id(id.to_string()), ..event };
+        seqs.push(inbox.store(event).await.unwrap().seq);
+    }
+    seqs
+}
+
+async fn with_source(inbox: &Inbox) -> i64 {
+    let slug = "shop".parse().unwrap();
+    inbox.add_source(slug, SourceSettings::default(), false, Timestamp::now()).await.unwrap().row
+}
+
+/// Makes an inbox with ten events in its file and thirty in its log, and copies it to `to` as a power cut leaves it.
+async fn cut_off(to: &Path) -> Vec<i64> {
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = opened(folder.path());
+    let source = with_source(&inbox).await;
+    let mut seqs = stored(&inbox, source, 10).await;
+    while !inbox.cut_log().await.unwrap() {}
+    seqs.extend(stored(&inbox, source, 30).await);
+    for name in ["inbox.db", "inbox.db-wal"] {
+        fs::copy(folder.path().join(name), to.join(name)).unwrap();
+    }
+    seqs
+}
+
+fn overwrite(folder: &Path, place: usize, bytes: &[u8]) {
+    let mut log = File::options().write(true).open(folder.join("inbox.db-wal")).unwrap();
+    log.seek(SeekFrom::Start(place as u64)).unwrap();
+    log.write_all(bytes).unwrap();
+}
+
+fn frames(folder: &Path) -> usize {
+    (fs::read(folder.join("inbox.db-wal")).unwrap().len() - HEAD) / FRAME
+}
+
+async fn seqs(inbox: &Inbox) -> Vec<i64> {
+    let read = |db: &Connection| {
+        let mut select = db.prepare("SELECT seq FROM event ORDER BY seq")?;
+        let seqs = select.query_map([], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
+        Ok(seqs)
+    };
+    inbox.readers.read(read).await.unwrap()
+}
+
+async fn recovered(inbox: &Inbox) -> Option<Recovered> {
+    inbox.recovered().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_log_that_a_power_cut_left_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = cut_off(folder.path()).await;
+    assert_eq!(damaged_log::flaw(&folder.path().join("inbox.db")), None);
+    let inbox = opened(folder.path());
+    assert_eq!((seqs(&inbox).await, recovered(&inbox).await), (stored, None));
+}
+
+#[tokio::test]
+async fn what_a_power_cut_tore_is_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    cut_off(folder.path()).await;
+    let last = HEAD + (frames(folder.path()) - 1) * FRAME;
+    overwrite(folder.path(), last + 100, &[0; 512]);
+    let inbox = opened(folder.path());
+    assert_eq!((seqs(&inbox).await.len() >= 39, recovered(&inbox).await), (true, None));
+}
+
+#[tokio::test]
+async fn a_log_whose_beginning_is_overwritten_is_put_into_the_file() {
+    for noise in [[0; HEAD], [0xa5; HEAD]] {
+        let folder = tempfile::tempdir().unwrap();
+        let stored = cut_off(folder.path()).await;
+        overwrite(folder.path(), 0, &noise);
+        let inbox = opened(folder.path());
+        assert_eq!(seqs(&inbox).await, stored);
+        let note = recovered(&inbox).await.unwrap();
+        assert_eq!((note.events, note.without_body, note.missing), (40, 0, Some(0)));
+        let log = note.kept.with_file_name(format!("{}.log", note.kept.file_name().unwrap().display()));
+        assert!(log.exists(), "the log is kept");
+    }
+}
+
+#[tokio::test]
+async fn what_comes_after_a_damaged_place_in_the_log_is_still_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = cut_off(folder.path()).await;
+    let half = frames(folder.path()) / 2;
+    overwrite(folder.path(), HEAD + half * FRAME, &[0x5a; FRAME]);
+    let inbox = opened(folder.path());
+    let here = seqs(&inbox).await;
+    let note = recovered(&inbox).await.unwrap();
+    assert_eq!((here.len() as u64, note.missing), (note.events, Some(40 - note.events)));
+    assert!(here.len() >= 38 && here.contains(stored.last().unwrap()), "{here:?}");
+}
+
+#[tokio::test]
+async fn a_young_inbox_whose_file_is_gone_is_recovered_from_its_log() {
+    let from = tempfile::tempdir().unwrap();
+    let inbox = opened(from.path());
+    let source = with_source(&inbox).await;
+    let stored = stored(&inbox, source, 5).await;
+    for is_empty in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::copy(from.path().join("inbox.db-wal"), folder.path().join("inbox.db-wal")).unwrap();
+        if is_empty {
+            File::create(folder.path().join("inbox.db")).unwrap();
+        }
+        let inbox = opened(folder.path());
+        assert_eq!(seqs(&inbox).await, stored);
+        assert_eq!(recovered(&inbox).await.unwrap().events, 5);
+    }
+}
+
+#[tokio::test]
+async fn a_log_without_its_file_never_gets_into_a_restored_inbox() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let inbox = opened(other.path());
+    let source = with_source(&inbox).await;
+    let backed_up = stored(&inbox, source, 3).await;
+    let part = other.path().join("part");
+    drop(hookmitt_sqlite::private_file(&part).unwrap());
+    let mut copying = inbox.copy_into(&part).await.unwrap();
+    while !copying.step().await.unwrap().is_complete {}
+    drop(copying);
+    finish_backup(&part, &BackupNote::default(), &Unwanted::default()).unwrap();
+
+    cut_off(folder.path()).await;
+    fs::remove_file(folder.path().join("inbox.db")).unwrap();
+    let clock: Arc<dyn hookmitt_clock::Clock> = Arc::new(MachineClock);
+    let restoring = Restoring::begin(folder.path(), &part, &clock).unwrap();
+    restoring.take().unwrap();
+    let inbox = opened(folder.path());
+    assert_eq!((seqs(&inbox).await, recovered(&inbox).await), (backed_up, None));
+    let kept = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let kept: Vec<_> = kept.filter(|name| name.to_string_lossy().ends_with("Z-wal")).collect();
+    assert_eq!(kept.len(), 1, "the log is kept: {kept:?}");
+}
+
+#[tokio::test]
+async fn a_log_that_is_written_meanwhile_is_not_taken_for_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = opened(folder.path());
+    let source = with_source(&inbox).await;
+    let path = folder.path().join("inbox.db");
+    let looking = std::thread::spawn(move || (0..300).find_map(|_| damaged_log::flaw(&path)));
+    while !looking.is_finished() {
+        stored(&inbox, source, 5).await;
+        let _is_cut = inbox.cut_log().await.unwrap();
+    }
+    assert_eq!(looking.join().unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_damaged_log_that_another_process_uses_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = opened(folder.path());
+    let source = with_source(&inbox).await;
+    stored(&inbox, source, 5).await;
+    overwrite(folder.path(), 0, &[0xa5; HEAD]);
+    let before = fs::read(folder.path().join("inbox.db-wal")).unwrap();
+    let second = Inbox::open(folder.path(), Arc::new(MachineClock));
+    assert!(matches!(second, Err(InboxError::Damaged(why)) if why.contains("end the hookmitt that runs")));
+    assert_eq!(fs::read(folder.path().join("inbox.db-wal")).unwrap(), before);
+}
