@@ -44,7 +44,7 @@ fn answers() -> impl Strategy<Value = Vec<Answer>> {
 }
 
 fn texts() -> impl Strategy<Value = String> {
-    vec(words(&["abc", "bcd", "größe", "支付成功", "x", "\"id\":1", "платёж", " "]), 0..6)
+    vec(words(&["abc", "bcd", "größe", "支付成功", "x", "\"id\":1", "платёж", " "]), 0..9)
         .prop_map(|parts| parts.concat())
 }
 

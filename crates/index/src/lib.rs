@@ -2,7 +2,7 @@
 //!
 //! Events are kept in chunks of 8,192 consecutive sequence numbers. For each chunk there is one small blob for each of
 //! an event's facts, and for each three bytes of its texts a list of the events that have them, so a query is answered
-//! chunk by chunk with a few operations on bit sets. It knows nothing of the inbox: it is given [entries](Entry), and
+//! chunk by chunk with a few operations on bit sets. Long texts have a finer sieve beside. It knows nothing of the inbox: it is given [entries](Entry), and
 //! its answers are candidates that the caller verifies.
 
 #[cfg(test)]
@@ -26,6 +26,7 @@ mod rows;
 mod runs;
 mod schema;
 mod search;
+mod sieve;
 mod state;
 mod tidy;
 mod words;

@@ -9,6 +9,7 @@ use crate::{
     error::IndexError,
     grams::{self, Gram},
     runs::{self, Run},
+    sieve,
 };
 
 /// How many grams of a text are looked up at most, the rarest first.
@@ -69,6 +70,7 @@ impl Lookup {
             uncovered.and_not(&run.cover);
         }
         maybe.or(&uncovered); // events whose texts were never given
+        sieve::pass(db, chunk, text, &mut maybe)?;
         Ok(maybe)
     }
 }

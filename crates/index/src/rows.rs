@@ -14,14 +14,20 @@ pub(crate) enum Table {
     Run,
     /// Pages of a run.
     Gram,
+    /// Which events of a chunk have a sieve.
+    Long,
+    /// Slices of sieves.
+    Sieve,
 }
 
 impl Table {
-    fn sql(self, [part, run, gram]: [&'static str; 3]) -> &'static str {
+    fn sql(self, [part, run, gram, long, sieve]: [&'static str; 5]) -> &'static str {
         match self {
             Self::Part => part,
             Self::Run => run,
             Self::Gram => gram,
+            Self::Long => long,
+            Self::Sieve => sieve,
         }
     }
 }
@@ -34,6 +40,8 @@ pub(crate) fn put(db: &Connection, table: Table, id: i64, mut data: Vec<u8>) -> 
         "INSERT OR REPLACE INTO part (id, data) VALUES (?1, ?2)",
         "INSERT OR REPLACE INTO run (id, data) VALUES (?1, ?2)",
         "INSERT OR REPLACE INTO gram (id, data) VALUES (?1, ?2)",
+        "INSERT OR REPLACE INTO long (id, data) VALUES (?1, ?2)",
+        "INSERT OR REPLACE INTO sieve (id, data) VALUES (?1, ?2)",
     ]);
     db.prepare_cached(sql)?.execute(params![id, data])?;
     Ok(())
@@ -45,6 +53,8 @@ pub(crate) fn get(db: &Connection, table: Table, id: i64) -> Result<Option<Vec<u
         "SELECT data FROM part WHERE id = ?1",
         "SELECT data FROM run WHERE id = ?1",
         "SELECT data FROM gram WHERE id = ?1",
+        "SELECT data FROM long WHERE id = ?1",
+        "SELECT data FROM sieve WHERE id = ?1",
     ]);
     let data: Option<Vec<u8>> = db.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?;
     data.map(|data| checked(id, data)).transpose()
@@ -60,6 +70,8 @@ pub(crate) fn last(
         "SELECT id, data FROM part WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1",
         "SELECT id, data FROM run WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1",
         "SELECT id, data FROM gram WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1",
+        "SELECT id, data FROM long WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1",
+        "SELECT id, data FROM sieve WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1",
     ]);
     let row = db.prepare_cached(sql)?.query_row([first, last], |row| Ok((row.get(0)?, row.get(1)?)));
     row.optional()?.map(|(id, data)| Ok((id, checked(id, data)?))).transpose()
@@ -75,6 +87,8 @@ pub(crate) fn all(
         "SELECT id, data FROM part WHERE id BETWEEN ?1 AND ?2 ORDER BY id",
         "SELECT id, data FROM run WHERE id BETWEEN ?1 AND ?2 ORDER BY id",
         "SELECT id, data FROM gram WHERE id BETWEEN ?1 AND ?2 ORDER BY id",
+        "SELECT id, data FROM long WHERE id BETWEEN ?1 AND ?2 ORDER BY id",
+        "SELECT id, data FROM sieve WHERE id BETWEEN ?1 AND ?2 ORDER BY id",
     ]);
     let mut statement = db.prepare_cached(sql)?;
     let rows = statement.query_map([first, last], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -91,6 +105,8 @@ pub(crate) fn delete(db: &Connection, table: Table, (first, last): (i64, i64)) -
         "DELETE FROM part WHERE id BETWEEN ?1 AND ?2",
         "DELETE FROM run WHERE id BETWEEN ?1 AND ?2",
         "DELETE FROM gram WHERE id BETWEEN ?1 AND ?2",
+        "DELETE FROM long WHERE id BETWEEN ?1 AND ?2",
+        "DELETE FROM sieve WHERE id BETWEEN ?1 AND ?2",
     ]);
     db.prepare_cached(sql)?.execute([first, last])?;
     Ok(())

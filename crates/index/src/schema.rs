@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, config::DbConfig, 
 use crate::error::IndexError;
 
 /// Changes with the meaning of what the file holds. A file of another format is made anew.
-const FORMAT: &str = "2";
+const FORMAT: &str = "3";
 
 const SCHEMA: &str = "
     PRAGMA page_size = 8192;
@@ -23,6 +23,8 @@ const SCHEMA: &str = "
     CREATE UNIQUE INDEX word_text ON word (id >> 32, text);
     CREATE TABLE run (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
     CREATE TABLE gram (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+    CREATE TABLE long (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+    CREATE TABLE sieve (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
     PRAGMA user_version = 1;
 ";
 

@@ -11,7 +11,7 @@ use crate::{
     column::Column,
     entry::Entry,
     error::IndexError,
-    runs,
+    runs, sieve,
     words::{Next, Words},
 };
 
@@ -38,8 +38,10 @@ pub(crate) fn write(db: &Connection, next: &mut Next, entries: Vec<Entry>) -> Re
             }
         }
         let gone = runs::uncover(db, number, &slots)?;
+        sieve::remove(db, number, &slots)?;
         chunk.store(db, gone)?;
         runs::add(db, number, &texts)?;
+        sieve::add(db, number, &texts)?;
     }
     words.store()?;
     Ok(has_replaced)
@@ -62,6 +64,7 @@ pub(crate) fn remove(db: &Connection, next: &mut Next, seqs: &[i64]) -> Result<(
         }
         if !removed.is_empty() {
             let gone = runs::uncover(db, number, &removed)?;
+            sieve::remove(db, number, &removed)?;
             chunk.store(db, gone)?;
         }
     }
