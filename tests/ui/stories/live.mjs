@@ -186,6 +186,23 @@ story('when hookmitt ends, the page says so; started again, it catches up withou
   await sees(ui.page.getByText('Live', { exact: true }).first());
 });
 
+story("a screen whose code doesn't come says so, and is there after a reload", async (stage) => {
+  const hookmitt = await stage.hookmitt();
+  await stream(hookmitt, 3, 'early');
+  const ui = await stage.open(hookmitt);
+  ui.watch.forgive(/ERR_|Failed to load resource|Failed to fetch dynamically/);
+  await ui.hasRows(3);
+  const isLater = (url) => /Tunnels|DialogBox/.test(url.pathname);
+  await ui.page.route(isLater, (route) => route.abort());
+  await ui.page.keyboard.press('?');
+  await sees(ui.page.getByText(/A part of the page couldn't be loaded/));
+  await ui.page.getByRole('link', { name: 'Tunnels' }).first().click();
+  await sees(ui.page.getByText("This part of the page couldn't be loaded."));
+  await ui.page.unroute(isLater);
+  await ui.page.getByRole('button', { name: 'Reload' }).first().click();
+  await sees(ui.page.getByText('No tunnel yet'));
+});
+
 story('when the token was changed meanwhile, the page says how to come back', async (stage) => {
   const hookmitt = await stage.hookmitt();
   await stream(hookmitt, 3, 'early');
