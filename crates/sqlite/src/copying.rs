@@ -47,6 +47,8 @@ pub struct Progress {
     pub total: u64,
     /// Whether the copy is complete.
     pub is_complete: bool,
+    /// Whether the last step copied something: not if another process was in its way.
+    moved: bool,
     /// How long the last step took.
     pub took: Duration,
 }
@@ -81,9 +83,10 @@ impl Copying {
         self.asks.send(ask).await.map_err(|_| CopyError::Closed)?;
         (self.wake)();
         let progress = answer.await.map_err(|_| CopyError::Closed)??;
-        self.pages = if progress.took > STEP { self.pages / 2 } else { self.pages * 2 }.clamp(FEWEST, MOST);
-        self.restarts += u32::from(progress.done < self.done);
+        let expected = self.done + u64::try_from(self.pages).unwrap_or(0);
+        self.restarts += u32::from(progress.moved && !progress.is_complete && progress.done < expected);
         self.done = progress.done;
+        self.pages = if progress.took > STEP { self.pages / 2 } else { self.pages * 2 }.clamp(FEWEST, MOST);
         if self.restarts > RESTARTS { Err(CopyError::Disturbed) } else { Ok(progress) }
     }
 }
@@ -171,6 +174,7 @@ fn step(backup: &Backup<'_, '_>, pages: i32) -> Result<Progress, CopyError> {
         done: total.saturating_sub(count(known.remaining)),
         total,
         is_complete: stepped == StepResult::Done,
+        moved: matches!(stepped, StepResult::More | StepResult::Done),
         took: begun.elapsed(),
     })
 }
@@ -258,6 +262,24 @@ mod tests {
         assert_eq!(count("SELECT count(*) FROM a WHERE n > 0"), steps - 1);
         let whole: String = copied.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(whole, "ok");
+    }
+
+    #[tokio::test]
+    async fn a_copy_that_begins_again_with_each_step_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = store(folder.path());
+        let other = Connection::open(folder.path().join("a.db")).unwrap();
+        let mut copy = jobs.copy_into(target(folder.path())).await.unwrap();
+        let mut steps = 0;
+        let ended = loop {
+            match copy.step().await {
+                Ok(progress) => assert!(!progress.is_complete && steps < 100, "{progress:?} after {steps}"),
+                Err(why) => break why,
+            }
+            other.execute("UPDATE a SET n = n - 1 WHERE rowid = 1", []).unwrap();
+            steps += 1;
+        };
+        assert_eq!(ended, CopyError::Disturbed);
     }
 
     #[tokio::test]
