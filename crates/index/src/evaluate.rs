@@ -72,24 +72,28 @@ impl<'a> Searched<'a> {
     ) -> Result<Found, IndexError> {
         self.present.and(within);
         let mut found = Found::exactly(self.present.clone());
-        for clause in &plan.clauses {
+        let mut clauses: Vec<_> = plan.clauses.iter().collect();
+        clauses.sort_by_key(|clause| frequency(clause, lookup));
+        for clause in clauses {
             if found.maybe.is_empty() {
                 break;
             }
-            found.and(&self.clause(clause, lookup)?);
+            let clause = self.clause(clause, lookup, &found.maybe)?;
+            found.and(&clause);
         }
         Ok(found)
     }
 
-    fn clause(&mut self, clause: &Clause, lookup: &mut Lookup) -> Result<Found, IndexError> {
+    /// Returns the events that a clause finds. What it says of those that aren't `within` is of no interest.
+    fn clause(&mut self, clause: &Clause, lookup: &mut Lookup, within: &Bits) -> Result<Found, IndexError> {
         let mut found = Found::exactly(Bits::none());
         for wish in &clause.any {
-            found.or(&self.wish(wish, lookup)?);
+            found.or(&self.wish(wish, lookup, within)?);
         }
         Ok(if clause.negated { found.not() } else { found })
     }
 
-    fn wish(&mut self, wish: &Wish, lookup: &mut Lookup) -> Result<Found, IndexError> {
+    fn wish(&mut self, wish: &Wish, lookup: &mut Lookup, within: &Bits) -> Result<Found, IndexError> {
         Ok(match wish {
             Wish::Word(column, numbers) => {
                 let values = self.values(*column)?;
@@ -113,7 +117,7 @@ impl<'a> Searched<'a> {
             Wish::Seq(bounds) => {
                 Found::exactly(slots(self.number, *bounds.start(), bounds.end().saturating_add(1)))
             }
-            Wish::Text(text) => Found::perhaps(lookup.text(self.db, self.number, text)?),
+            Wish::Text(text) => Found::perhaps(lookup.text(self.db, self.number, text, within)?),
             Wish::Unknown => Found::perhaps(Bits::all()),
         })
     }
@@ -125,6 +129,14 @@ impl<'a> Searched<'a> {
             Vacant(place) => place.insert(chunk::values(self.db, self.number, column)?),
         })
     }
+}
+
+/// How many events of a chunk have the texts of a clause, as far as that is known: a rare text leaves little to be looked
+/// up of the others.
+fn frequency(clause: &Clause, lookup: &Lookup) -> usize {
+    let texts =
+        clause.any.iter().filter_map(|wish| if let Wish::Text(text) = wish { Some(text) } else { None });
+    texts.map(|text| lookup.frequency(text)).sum()
 }
 
 /// Returns the slots of a chunk whose sequence numbers are from `first` to before `end`.

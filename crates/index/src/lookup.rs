@@ -47,21 +47,34 @@ impl Sought {
 
     /// Whether to look it up costs less than to verify the events that probably don't have it, of so many.
     fn pays(&self, left: usize) -> bool {
-        left * CHUNK.saturating_sub(self.frequency()) * LOOKUPS > CHUNK
+        left > 0 && (self.asked == 0 || left * CHUNK.saturating_sub(self.frequency()) * LOOKUPS > CHUNK)
     }
 }
 
 impl Lookup {
-    /// Returns the slots of a chunk whose texts may contain a folded text.
-    pub(crate) fn text(&mut self, db: &Connection, chunk: i64, text: &str) -> Result<Bits, IndexError> {
+    /// How many events of a chunk have the rarest gram of a text, in the mean; 0 if that isn't known yet.
+    pub(crate) fn frequency(&self, text: &str) -> usize {
+        let sought = self.texts.get(text).into_iter().flatten().filter(|sought| sought.asked > 0);
+        sought.map(Sought::frequency).min().unwrap_or(0)
+    }
+
+    /// Returns the slots of a chunk, of those `within`, whose texts may contain a folded text.
+    pub(crate) fn text(
+        &mut self,
+        db: &Connection,
+        chunk: i64,
+        text: &str,
+        within: &Bits,
+    ) -> Result<Bits, IndexError> {
         let first = || grams::of(text).into_iter().map(|gram| Sought { gram, found: 0, asked: 0 }).collect();
         let sought = self.texts.entry(text.to_owned()).or_insert_with(first);
         sought.sort_by_key(Sought::frequency);
         let (mut maybe, mut uncovered) = (Bits::none(), Bits::all());
         for run in runs::of_chunk(db, chunk)? {
             let mut has_all = run.cover.clone();
+            has_all.and(within);
             for sought in sought.iter_mut().take(MOST) {
-                if sought.asked == 0 || sought.pays(has_all.len()) {
+                if sought.pays(has_all.len()) {
                     has_all.and(&sought.slots(db, &run)?);
                 }
             }
@@ -70,6 +83,7 @@ impl Lookup {
             uncovered.and_not(&run.cover);
         }
         maybe.or(&uncovered); // events whose texts were never given
+        maybe.and(within);
         sieve::pass(db, chunk, text, &mut maybe)?;
         Ok(maybe)
     }
