@@ -69,7 +69,13 @@ mod others;
 mod owner;
 mod packing;
 #[cfg(test)]
+mod packing_gone_tests;
+#[cfg(test)]
+mod packing_story;
+#[cfg(test)]
 mod packing_tests;
+#[cfg(test)]
+mod packing_when_tests;
 mod pages;
 mod press;
 mod prunable;
