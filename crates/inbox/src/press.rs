@@ -148,6 +148,7 @@ fn press(
         compressor.include_checksum(true)?; // so that bytes that changed on the disk aren't taken for the ones that came
         let mut maker = Maker { compressor, dictionary: known.dictionary.id() };
         for together in shared_out(events) {
+            hookmitt_sqlite::pause();
             bale.groups.push(maker.press(together)?);
         }
     }

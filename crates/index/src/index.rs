@@ -19,6 +19,7 @@ use crate::{
     schema,
     search::{self, Candidates, Count},
     state::{self, State},
+    syncs::{self, Syncs},
     tidy::{self, Debt},
     words::Next,
     write,
@@ -52,12 +53,13 @@ struct Writer {
     step: Option<i64>,
     next: Next,
     debt: Debt,
+    syncs: Syncs,
 }
 
 impl Writer {
     fn new(path: &Path, db: Connection) -> Result<Self, IndexError> {
         let (file, step) = (FileId::of(path), schema::step(&db)?);
-        Ok(Self { db, file, step, next: Next::new(), debt: Debt::default() })
+        Ok(Self { db, file, step, next: Next::new(), debt: Debt::default(), syncs: Syncs::of(path) })
     }
 }
 
@@ -120,7 +122,8 @@ impl Index {
     /// Fails if SQLite does, if the index was closed, or if something else has written it ([`IndexError::Overtaken`]).
     pub fn write(&self, step: Step) -> Result<(), IndexError> {
         let mut writer = self.writer();
-        let Writer { db, step: last, next, debt, .. } = writer.as_mut().ok_or(IndexError::Closed)?;
+        let Writer { db, step: last, next, debt, syncs, .. } = writer.as_mut().ok_or(IndexError::Closed)?;
+        syncs.suspend(db)?;
         let Step { name, removed, entries, whole } = step;
         let mut done = 0;
         transact(db, |db| {
@@ -132,9 +135,8 @@ impl Index {
                 done = done.max(whole.end - 1);
             }
             write::remove(db, next, &removed)?;
-            if write::write(db, next, entries)? || !removed.is_empty() {
-                debt.grows();
-            }
+            let has_replaced = write::write(db, next, entries)?;
+            debt.grows(has_replaced || !removed.is_empty());
             schema::set_step(db, name, done)
         })?;
         *last = Some(name);
@@ -148,8 +150,15 @@ impl Index {
     /// Fails if SQLite does, or if the index was closed.
     pub fn tidy(&self) -> Result<bool, IndexError> {
         let mut writer = self.writer();
-        let Writer { db, debt, .. } = writer.as_mut().ok_or(IndexError::Closed)?;
-        tidy::step(db, debt)
+        let Writer { db, debt, syncs, .. } = writer.as_mut().ok_or(IndexError::Closed)?;
+        if !debt.is_paid() {
+            syncs.suspend(db)?;
+            return tidy::step(db, debt);
+        }
+        if syncs.are_due() {
+            syncs.catch_up();
+        }
+        Ok(false)
     }
 
     /// Throws everything away and begins anew. Searches wait meanwhile, and then find what has been written since.
@@ -241,8 +250,10 @@ impl Index {
         }
         let index = self.clone();
         let checked = move |db: &Connection| {
-            // A process that only looks may see a file that is being made anew.
-            if schema::is_usable(db, &index.shared.inbox)? { read(db) } else { Err(IndexError::Closed) }
+            // A process that only looks may see a file that is being made anew, or has to be.
+            let is_usable =
+                syncs::is_whole(&index.shared.path) && schema::is_usable(db, &index.shared.inbox)?;
+            if is_usable { read(db) } else { Err(IndexError::Closed) }
         };
         self.shared.readers.read(checked).await
     }

@@ -28,6 +28,7 @@ mod schema;
 mod search;
 mod sieve;
 mod state;
+mod syncs;
 mod tidy;
 mod words;
 mod write;

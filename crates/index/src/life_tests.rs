@@ -293,3 +293,50 @@ async fn nobody_else_may_read_the_file() {
         assert_eq!(mode & 0o077, 0, "{name}");
     }
 }
+
+/// The note of the run of the machine in which something was written that isn't synced.
+#[cfg(target_os = "linux")]
+fn note(folder: &Path) -> String {
+    fs::read_to_string(folder.join("search.lock")).unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_is_written_is_synced_once_it_is_quiet_and_when_it_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::open(folder.path(), "a").unwrap();
+    assert_eq!(note(folder.path()), "");
+    fill(&index, 100);
+    assert_ne!(note(folder.path()), "");
+    tidy(&index);
+    assert!(!index.tidy().unwrap());
+    assert_eq!(note(folder.path()), "", "it is quiet");
+    index.write(entries(vec![entry(101, "/late", "text")])).unwrap();
+    assert_ne!(note(folder.path()), "");
+    index.close().await;
+    assert_eq!(note(folder.path()), "");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_index_that_was_not_synced_when_the_machine_stopped_is_thrown_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::open(folder.path(), "a").unwrap();
+    fill(&index, 100);
+    let run = note(folder.path());
+    index.close().await;
+
+    fs::write(folder.path().join("search.lock"), &run).unwrap(); // as after a process that was killed
+    let index = Index::open(folder.path(), "a").unwrap();
+    assert_eq!(found(&index, &path("/special/1")).await, [1]);
+    index.close().await;
+
+    fs::write(folder.path().join("search.lock"), "another run of the machine").unwrap();
+    let looking = Index::look(folder.path(), "a");
+    let looked = looking.candidates(&path("/special/1"), 0..i64::MAX, 9).await;
+    assert!(matches!(looked, Err(IndexError::Closed)), "{looked:?}");
+    let index = Index::open(folder.path(), "a").unwrap();
+    assert_eq!((index.done(), note(folder.path()).as_str()), (0, ""));
+    fill(&index, 100);
+    assert_eq!(found(&index, &path("/special/1")).await, [1]);
+}

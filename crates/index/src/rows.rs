@@ -34,6 +34,7 @@ impl Table {
 
 /// Writes a row, also over an earlier one.
 pub(crate) fn put(db: &Connection, table: Table, id: i64, mut data: Vec<u8>) -> Result<(), IndexError> {
+    hookmitt_sqlite::pause();
     let sum = checksum(id, &data);
     data.extend(sum);
     let sql = table.sql([

@@ -117,6 +117,7 @@ pub(crate) fn add(db: &Connection, chunk: i64, texts: &BTreeMap<u16, &str>) -> R
         while collected.len() < PAIRS
             && let Some((slot, text)) = texts.next()
         {
+            hookmitt_sqlite::pause();
             run.cover.insert((*slot).into());
             if !collected.add(*slot, text) {
                 run.full.insert((*slot).into());

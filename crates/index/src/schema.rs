@@ -8,7 +8,7 @@ use std::{
 use hookmitt_sqlite::PrepareError;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, config::DbConfig, params};
 
-use crate::error::IndexError;
+use crate::{error::IndexError, syncs};
 
 /// Changes with the meaning of what the file holds. A file of another format is made anew.
 const FORMAT: &str = "3";
@@ -28,9 +28,12 @@ const SCHEMA: &str = "
     PRAGMA user_version = 1;
 ";
 
-/// Opens the writer's connection. What belongs to another inbox, has another format or is damaged is made anew; whatever
-/// else fails may pass.
+/// Opens the writer's connection. What belongs to another inbox, has another format, is damaged or may not be whole since
+/// the machine stopped is made anew; whatever else fails may pass.
 pub(crate) fn open(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
+    if !syncs::is_whole(path) {
+        return begin_anew(path, inbox);
+    }
     let usable = opened(path, inbox).and_then(|db| Ok(is_usable(&db, inbox)?.then_some(db)));
     match usable {
         Ok(Some(db)) => Ok(db),
@@ -55,6 +58,7 @@ pub(crate) fn begin_anew(path: &Path, inbox: &str) -> Result<Connection, IndexEr
         Err(why) if is_lasting(&why) => remove(path)?,
         emptied => emptied?,
     }
+    syncs::forget(path).map_err(|why| refused(path, why))?;
     opened(path, inbox)
 }
 
@@ -85,7 +89,7 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 fn opened(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
-    hookmitt_sqlite::prepare(path, &path.with_extension("lock"), &[SCHEMA]).map_err(|why| match why {
+    hookmitt_sqlite::prepare(path, &syncs::note_beside(path), &[SCHEMA]).map_err(|why| match why {
         PrepareError::Newer { .. } | PrepareError::Damaged(_) => IndexError::Damaged(why.to_string()),
         PrepareError::Refused(why) => refused(path, why),
     })?;

@@ -24,20 +24,30 @@ pub(crate) struct Debt {
     quiet: Duration,
     /// Whether the log may hold what was removed. An earlier run may have left such a log, so it is cut at first.
     is_log_to_cut: bool,
+    /// Whether there was nothing more to do, and nothing was written since.
+    is_paid: bool,
 }
 
 impl Default for Debt {
     fn default() -> Self {
         let quiet = if cfg!(test) { Duration::ZERO } else { QUIET };
-        Self { removed: None, quiet, is_log_to_cut: true }
+        Self { removed: None, quiet, is_log_to_cut: true, is_paid: false }
     }
 }
 
 impl Debt {
-    /// Notes that something was removed.
-    pub(crate) fn grows(&mut self) {
-        self.removed = Some(Instant::now());
-        self.is_log_to_cut = true;
+    /// Notes that something was written, and whether something was removed by it.
+    pub(crate) fn grows(&mut self, has_removed: bool) {
+        self.is_paid = false;
+        if has_removed {
+            self.removed = Some(Instant::now());
+            self.is_log_to_cut = true;
+        }
+    }
+
+    /// Whether there is nothing to do until something is written.
+    pub(crate) const fn is_paid(&self) -> bool {
+        self.is_paid
     }
 
     fn is_quiet(&self) -> bool {
@@ -78,5 +88,6 @@ fn give_back(db: &Connection, debt: &mut Debt) -> Result<bool, IndexError> {
         // Says whether a reader was in the way.
         debt.is_log_to_cut = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
     }
+    debt.is_paid = !debt.is_log_to_cut && debt.is_quiet();
     Ok(false)
 }

@@ -1,6 +1,7 @@
 //! A thread for work that can wait: every other thread goes first.
 
 use std::{
+    cell::Cell,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     thread,
@@ -50,19 +51,37 @@ impl Background {
     }
 }
 
+thread_local! {
+    /// Whether this thread lets others go first.
+    static GIVES_WAY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets threads that wait for this core go first, if this thread gives way. A thread of low priority, too, runs for some
+/// milliseconds before it hands over, which captures would wait for. So work that can wait calls this every few hundred
+/// microseconds.
+pub fn pause() {
+    if GIVES_WAY.get() {
+        thread::yield_now();
+    }
+}
+
 /// Lets every other thread go first, from now on.
 #[cfg(target_os = "linux")]
 pub fn give_way() {
     const LAST: i32 = 19;
+    GIVES_WAY.set(true);
     // On Linux a thread has a priority of its own.
     if let Err(why) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), LAST) {
         tracing::debug!(%why, "a background thread runs at the usual priority");
     }
 }
 
-/// Does nothing: only Linux gives each thread a priority that another thread's doesn't touch.
+/// Lets every other thread go first at each [`pause`], from now on. Only Linux gives each thread a priority that another
+/// thread's doesn't touch.
 #[cfg(not(target_os = "linux"))]
-pub const fn give_way() {}
+pub fn give_way() {
+    GIVES_WAY.set(true);
+}
 
 #[cfg(test)]
 mod tests {

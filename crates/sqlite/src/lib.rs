@@ -14,7 +14,7 @@ mod room;
 mod state;
 mod writer;
 
-pub use background::{Background, give_way};
+pub use background::{Background, give_way, pause};
 pub use closed::Closed;
 pub use copying::{CopyError, Copying, Progress};
 pub use file::{

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use crate::{
-    Background,
+    background::{Background, pause},
     closed::Closed,
     file::{self, FileId},
 };
@@ -165,7 +165,11 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
     ) -> Result<T, E> {
         let Open { mut db, file } = self.take()?;
         let end = limit.map(|limit| Instant::now() + limit);
-        db.progress_handler(STEPS, end.map(|end| move || Instant::now() >= end))?;
+        let is_over = move || {
+            pause();
+            end.is_some_and(|end| Instant::now() >= end)
+        };
+        db.progress_handler(STEPS, Some(is_over))?;
         let snapshot = db.unchecked_transaction()?;
         let answer = read(&snapshot);
         drop(snapshot);

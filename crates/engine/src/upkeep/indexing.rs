@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 
 use hookmitt_inbox::{ChangeNote, Inbox, Indexable, NOTES, Unindexed};
 use hookmitt_index::{Index, IndexError, Step};
-use hookmitt_sqlite::Background;
+use hookmitt_sqlite::{Background, pause};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::progress::Progress;
@@ -141,7 +141,7 @@ impl Indexing {
             let there: Vec<_> = changed.iter().map(|changed| changed.event.seq).collect();
             let gone = notes.iter().map(|note| note.seq).filter(|seq| !there.contains(seq));
             let text_changed = |seq| notes.iter().any(|note| note.seq == seq && note.text);
-            let new = events.iter().map(|event| entry(event, true));
+            let new = events.iter().inspect(|_| pause()).map(|event| entry(event, true));
             let again = changed.iter().filter(|changed| changed.event.seq <= done);
             let again = again.map(|changed| entry(changed, text_changed(changed.event.seq)));
             let whole = Some(done + 1..through + 1);
