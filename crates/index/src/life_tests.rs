@@ -319,6 +319,21 @@ async fn what_is_written_is_synced_once_it_is_quiet_and_when_it_is_closed() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
+async fn who_was_overtaken_leaves_the_note_of_who_writes_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let former = Index::open(folder.path(), "a").unwrap();
+    fill(&former, 100);
+    let index = Index::open(folder.path(), "a").unwrap();
+    index.write(entries(vec![entry(101, "/late", "text")])).unwrap();
+    let noted = note(folder.path());
+    former.close().await;
+    assert_eq!(note(folder.path()), noted);
+    index.close().await;
+    assert_eq!(note(folder.path()), "");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
 async fn an_index_that_was_not_synced_when_the_machine_stopped_is_thrown_away() {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::open(folder.path(), "a").unwrap();
@@ -329,6 +344,9 @@ async fn an_index_that_was_not_synced_when_the_machine_stopped_is_thrown_away() 
     fs::write(folder.path().join("search.lock"), &run).unwrap(); // as after a process that was killed
     let index = Index::open(folder.path(), "a").unwrap();
     assert_eq!(found(&index, &path("/special/1")).await, [1]);
+    tidy(&index);
+    assert!(!index.tidy().unwrap());
+    assert_eq!(note(folder.path()), "", "what the killed one left is synced");
     index.close().await;
 
     fs::write(folder.path().join("search.lock"), "another run of the machine").unwrap();

@@ -6,10 +6,10 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Write as _},
+    io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     sync::OnceLock,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use rusqlite::Connection;
@@ -23,6 +23,10 @@ const QUIET: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_s
 #[derive(Debug)]
 pub(crate) struct Syncs {
     path: PathBuf,
+    /// What this writer notes: the run of the machine, and what no other writer notes. `None` if the run has no name.
+    note: Option<String>,
+    /// Whether it has noted that.
+    is_noted: bool,
     /// When something was written last that isn't synced yet.
     unsynced: Option<Instant>,
 }
@@ -30,20 +34,30 @@ pub(crate) struct Syncs {
 impl Syncs {
     /// Takes over a file that an earlier process of this run of the machine may have left unsynced.
     pub(crate) fn of(path: &Path) -> Self {
-        Self { path: path.to_owned(), unsynced: noted(path).map(|_| Instant::now()) }
+        let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
+        let note = run().map(|run| format!("{run} {}-{since}", std::process::id()));
+        let mut syncs = Self { path: path.to_owned(), note, is_noted: false, unsynced: None };
+        if noted(path).is_some() {
+            syncs.begin();
+        }
+        syncs
     }
 
     /// Has what is written from now on wait for no sync, if that can be noted.
     pub(crate) fn suspend(&mut self, db: &Connection) -> rusqlite::Result<()> {
-        let Some(run) = run() else { return Ok(()) };
-        if self.unsynced.replace(Instant::now()).is_none()
-            && let Err(why) = note(&self.path, run)
-        {
-            tracing::debug!(%why, "the search index is synced with each step");
-            self.unsynced = None;
-            return db.pragma_update(None, "synchronous", "full");
+        self.begin();
+        db.pragma_update(None, "synchronous", if self.is_noted { "off" } else { "full" })
+    }
+
+    /// Notes that something is written.
+    fn begin(&mut self) {
+        self.unsynced = Some(Instant::now());
+        if let Some(own) = self.note.as_deref().filter(|_| !self.is_noted) {
+            let noted = note(&self.path, own);
+            self.is_noted = noted.is_ok();
+            let _told =
+                noted.inspect_err(|why| tracing::debug!(%why, "the search index is synced at each step"));
         }
-        db.pragma_update(None, "synchronous", "off")
     }
 
     /// Whether nothing was written for a while that isn't synced.
@@ -51,13 +65,24 @@ impl Syncs {
         self.unsynced.is_some_and(|since| since.elapsed() >= QUIET)
     }
 
-    /// Syncs what was written. Nobody may write meanwhile.
+    /// Syncs what was written. This process must not write meanwhile; if another one has begun to, its note stays.
     pub(crate) fn catch_up(&mut self) {
         let synced = ["", "-wal"].into_iter().try_for_each(|suffix| sync(&beside(&self.path, suffix)));
-        match synced.and_then(|()| note(&self.path, "")) {
-            Ok(()) => self.unsynced = None,
+        match synced.and_then(|()| self.take_back()) {
+            Ok(()) => (self.is_noted, self.unsynced) = (false, None),
             Err(why) => tracing::debug!(%why, "the search index can't be synced now"),
         }
+    }
+
+    /// Takes the note back, if it is this writer's.
+    fn take_back(&self) -> io::Result<()> {
+        let (mut file, mut noted) = (locked(&self.path)?, String::new());
+        file.read_to_string(&mut noted)?;
+        if self.note.as_deref() == Some(&noted) {
+            file.set_len(0)?;
+            file.sync_all()?;
+        }
+        Ok(())
     }
 }
 
@@ -71,8 +96,7 @@ impl Drop for Syncs {
 
 /// Whether all of the file can be there: it was synced, or written in this run of the machine.
 pub(crate) fn is_whole(path: &Path) -> bool {
-    let noted = noted(path);
-    noted.is_none() || noted.as_deref() == run()
+    noted(path).is_none_or(|noted| run().is_some_and(|run| noted.split(' ').next() == Some(run)))
 }
 
 /// Notes that a file has nothing that isn't synced.
@@ -90,17 +114,23 @@ fn run() -> Option<&'static str> {
     RUN.get_or_init(read).as_deref()
 }
 
-/// Returns the run of the machine in which something was written that isn't synced.
+/// Returns what is noted of what isn't synced.
 fn noted(path: &Path) -> Option<String> {
     let noted = fs::read_to_string(note_beside(path)).ok()?;
     Some(noted).filter(|noted| !noted.is_empty())
 }
 
-fn note(path: &Path, run: &str) -> io::Result<()> {
-    let mut note = hookmitt_sqlite::private_file(&note_beside(path))?;
-    note.set_len(0)?;
-    note.write_all(run.as_bytes())?;
-    note.sync_all()
+fn note(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = locked(path)?;
+    file.write_all(text.as_bytes())?; // over an earlier note of the same run, which so is there all the time
+    file.set_len(text.len() as u64)?;
+    file.sync_all()
+}
+
+fn locked(path: &Path) -> io::Result<File> {
+    let file = hookmitt_sqlite::private_file(&note_beside(path))?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// The note is in the file whose lock is held while the index is opened. It is always there.
