@@ -18,6 +18,9 @@ const MOST: usize = 64;
 /// How many grams can be looked up in the time that it takes to verify an event.
 const LOOKUPS: usize = 10;
 
+/// For how many events the frequency of a gram stands, before it is seen how many it rules out.
+const GUESSED: usize = 64;
+
 /// Looks for texts, and remembers which of their grams were rare.
 #[derive(Debug, Default)]
 pub(crate) struct Lookup {
@@ -30,14 +33,25 @@ struct Sought {
     /// How many events had it in the runs that were asked.
     found: usize,
     asked: usize,
+    /// How many events were left before it was looked up, and how many of those had it.
+    before: usize,
+    after: usize,
 }
 
 impl Sought {
-    fn slots(&mut self, db: &Connection, run: &Run) -> Result<Bits, IndexError> {
+    const fn new(gram: Gram) -> Self {
+        Self { gram, found: 0, asked: 0, before: 0, after: 0 }
+    }
+
+    /// Removes the slots from `left` whose texts in a run don't have the gram.
+    fn narrow(&mut self, db: &Connection, run: &Run, left: &mut Bits) -> Result<(), IndexError> {
         let slots = run.slots(db, self.gram)?;
         self.found += slots.len();
         self.asked += 1;
-        Ok(slots)
+        self.before += left.len();
+        left.and(&slots);
+        self.after += left.len();
+        Ok(())
     }
 
     /// How frequent it is, as far as that is known. Those that were passed over are less often asked, not rarer.
@@ -45,9 +59,11 @@ impl Sought {
         self.found / self.asked.max(1)
     }
 
-    /// Whether to look it up costs less than to verify the events that probably don't have it, of so many.
+    /// Whether to look it up costs less than to verify the events that probably don't have it, of so many. Grams of one
+    /// word come together: so what it ruled out before counts, and as long as that is little, how frequent it is.
     fn pays(&self, left: usize) -> bool {
-        left > 0 && (self.asked == 0 || left * CHUNK.saturating_sub(self.frequency()) * LOOKUPS > CHUNK)
+        let lacking = CHUNK.saturating_sub(self.frequency()) * GUESSED / CHUNK + self.before - self.after;
+        left > 0 && (self.asked == 0 || left * lacking * LOOKUPS > GUESSED + self.before)
     }
 }
 
@@ -66,7 +82,7 @@ impl Lookup {
         text: &str,
         within: &Bits,
     ) -> Result<Bits, IndexError> {
-        let first = || grams::of(text).into_iter().map(|gram| Sought { gram, found: 0, asked: 0 }).collect();
+        let first = || grams::of(text).into_iter().map(Sought::new).collect();
         let sought = self.texts.entry(text.to_owned()).or_insert_with(first);
         sought.sort_by_key(Sought::frequency);
         let (mut maybe, mut uncovered) = (Bits::none(), Bits::all());
@@ -75,7 +91,7 @@ impl Lookup {
             has_all.and(within);
             for sought in sought.iter_mut().take(MOST) {
                 if sought.pays(has_all.len()) {
-                    has_all.and(&sought.slots(db, &run)?);
+                    sought.narrow(db, &run, &mut has_all)?;
                 }
             }
             maybe.or(&has_all);
