@@ -145,6 +145,40 @@ async fn a_young_inbox_whose_file_is_gone_is_recovered_from_its_log() {
 }
 
 #[tokio::test]
+async fn of_a_file_that_is_gone_what_its_log_has_is_recovered() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = cut_off(folder.path()).await;
+    File::create(folder.path().join("inbox.db")).unwrap(); // the log lacks the pages that nobody has changed lately
+    let log = fs::read(folder.path().join("inbox.db-wal")).unwrap();
+    for (number, frame) in log[HEAD..].chunks(FRAME).enumerate() {
+        if frame[..4] == 1_u32.to_be_bytes() {
+            overwrite(folder.path(), HEAD + number * FRAME, &[0xa5; 4]); // nor has it the page that the file begins with
+        }
+    }
+    let inbox = opened(folder.path());
+    let here = seqs(&inbox).await;
+    assert!(here.ends_with(&stored[15..]), "{here:?} of {stored:?}");
+    assert_eq!(recovered(&inbox).await.unwrap().events, here.len() as u64);
+}
+
+#[tokio::test]
+async fn a_file_that_is_gone_and_of_which_the_log_has_no_event_begins_anew() {
+    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let inbox = opened(from.path());
+    let source = with_source(&inbox).await;
+    stored(&inbox, source, 10).await;
+    while !inbox.cut_log().await.unwrap() {}
+    let other = Connection::open(from.path().join("inbox.db")).unwrap();
+    other.execute("INSERT OR REPLACE INTO meta VALUES ('swept', 7)", []).unwrap();
+    fs::copy(from.path().join("inbox.db-wal"), to.path().join("inbox.db-wal")).unwrap();
+    let inbox = opened(to.path());
+    assert_eq!(seqs(&inbox).await, [0_i64; 0]);
+    assert_eq!(recovered(&inbox).await.unwrap().missing, None);
+    let source = with_source(&inbox).await;
+    assert_eq!(stored(&inbox, source, 1).await.len(), 1);
+}
+
+#[tokio::test]
 async fn a_log_without_its_file_never_gets_into_a_restored_inbox() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let inbox = opened(other.path());

@@ -98,6 +98,7 @@ fn recover(path: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {
     aside::remove(&made).map_err(failed)?;
     aside::forget_second_names(path).map_err(failed)?;
     let kept = aside::free_name(path, &format!(".damaged-{}", aside::stamp(clock.now())));
+    let was_there = !is_empty(path);
     damaged_log::put_back(path, &kept).map_err(failed)?;
     schema::update(&made, path)?;
     let (new, old) = (Connection::open(&made)?, Connection::open(path)?);
@@ -106,7 +107,7 @@ fn recover(path: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {
     let triggers = without_triggers(&new)?;
     let unread = recovered_rows::take_tables(&old, &new)?;
     recovered_rows::take_events(path, &new)?;
-    if count(&new, "SELECT count(*) FROM event")? == 0 && !is_empty(path) && !is_sqlite(path) {
+    if count(&new, "SELECT count(*) FROM event")? == 0 && was_there && !is_sqlite(path) {
         drop((old, new));
         aside::remove(&made).map_err(failed)?;
         return Ok(()); // a file of something else, which is refused as it is
