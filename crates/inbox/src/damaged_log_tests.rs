@@ -140,7 +140,17 @@ async fn a_young_inbox_whose_file_is_gone_is_recovered_from_its_log() {
         }
         let inbox = opened(folder.path());
         assert_eq!(seqs(&inbox).await, stored);
-        assert_eq!(recovered(&inbox).await.unwrap().events, 5);
+        let note = recovered(&inbox).await.unwrap();
+        assert_eq!(note.events, 5);
+        #[cfg(unix)]
+        if !is_empty {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(
+                fs::metadata(note.kept).unwrap().permissions().mode() & 0o077,
+                0,
+                "others can't read it"
+            );
+        }
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn what_is_left(path: &Path) -> Option<&'static str> {
     if damaged_log::has_frames(path) {
         return Some("log");
     }
-    (!is_empty(&path.with_file_name("search.db"))).then_some("search index")
+    (given::by_index(path) > 0).then_some("search index")
 }
 
 fn flaw_of_file(path: &Path) -> Option<String> {
@@ -99,6 +99,7 @@ fn recover(path: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {
     aside::forget_second_names(path).map_err(failed)?;
     let kept = aside::free_name(path, &format!(".damaged-{}", aside::stamp(clock.now())));
     let was_there = !is_empty(path);
+    drop(hookmitt_sqlite::private_file(path).map_err(failed)?); // SQLite would let others read what is made here
     damaged_log::put_back(path, &kept).map_err(failed)?;
     schema::update(&made, path)?;
     let (new, old) = (Connection::open(&made)?, Connection::open(path)?);
