@@ -135,6 +135,7 @@ mod targets;
 mod trash;
 mod tunnels;
 mod unproved_keys;
+mod untouched;
 mod usage;
 mod view;
 mod withheld;

@@ -1,9 +1,9 @@
 //! A damaged inbox is set aside, and what can be read of it goes into a new one.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{fs, path::Path, sync::Arc};
 
 use hookmitt_clock::{Clock, StoreClock};
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::{
     InboxError, aside, damage, damaged_log, given,
@@ -11,6 +11,7 @@ use crate::{
     recovered::count,
     recovered_rows, schema,
     settling::settle,
+    untouched::{is_empty, is_used},
 };
 
 /// Recovers the inbox of a data directory if it is damaged.
@@ -43,11 +44,6 @@ fn flaw(path: &Path) -> Option<String> {
     damaged_log::flaw(path).map(str::to_owned).or_else(|| flaw_of_file(path))
 }
 
-/// Whether a file is missing or has nothing in it.
-pub(crate) fn is_empty(path: &Path) -> bool {
-    fs::metadata(path).map_or(0, |file| file.len()) == 0
-}
-
 /// Returns what there is of an inbox beside its file.
 pub(crate) fn what_is_left(path: &Path) -> Option<&'static str> {
     if damaged_log::has_frames(path) {
@@ -70,26 +66,6 @@ fn flaw_of_file(path: &Path) -> Option<String> {
         Err(InboxError::Damaged(why)) => Some(why),
         _ => None,
     }
-}
-
-/// Opens a file that may be damaged. Its log stays as it is, and there, when the connection is closed.
-pub(crate) fn open_untouched(path: &Path) -> rusqlite::Result<Connection> {
-    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    Ok(db)
-}
-
-/// Whether another process has the file open.
-pub(crate) fn is_used(path: &Path) -> bool {
-    if is_empty(path) {
-        return false; // SQLite would remove its log
-    }
-    let alone = open_untouched(path).and_then(|db| {
-        db.busy_timeout(Duration::from_secs(1))?;
-        db.pragma_update(None, "locking_mode", "exclusive")?;
-        db.execute_batch("BEGIN EXCLUSIVE; ROLLBACK")
-    });
-    matches!(alone.map_err(InboxError::from), Err(InboxError::Busy))
 }
 
 fn recover(path: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {

@@ -17,7 +17,7 @@ use crate::{
     copied::copy,
     damage, damaged_log,
     given::{Given, keep_numbers},
-    now, of_this_machine, readable, recovery, same_schema, schema,
+    now, of_this_machine, readable, recovery, same_schema, schema, untouched,
 };
 
 /// How long another process may hold the inbox before it counts as in use.
@@ -136,7 +136,7 @@ struct Present {
 impl Present {
     /// Looks at the inbox. If it isn't damaged, nobody else can use it from now on, and it has no log.
     fn of(path: &Path) -> Result<Option<Self>, InboxError> {
-        let is_gone = recovery::is_empty(path);
+        let is_gone = untouched::is_empty(path);
         if is_gone && recovery::what_is_left(path).is_none() {
             return Ok(None);
         }
@@ -162,7 +162,7 @@ impl Present {
     }
 
     fn of_damaged(path: &Path) -> Result<Option<Self>, InboxError> {
-        if recovery::is_used(path) {
+        if untouched::is_used(path) {
             return Err(in_use(path));
         }
         Ok(Some(Self { db: None, events: None, given: Given::by_damaged(path) }))

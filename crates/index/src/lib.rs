@@ -13,6 +13,7 @@ mod column;
 mod entry;
 mod error;
 mod evaluate;
+mod files;
 mod grams;
 mod index;
 #[cfg(test)]

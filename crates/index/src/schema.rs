@@ -1,14 +1,11 @@
 //! Makes the file, and throws it away if it can't be used.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
 
 use hookmitt_sqlite::PrepareError;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, config::DbConfig, params};
 
-use crate::{error::IndexError, syncs};
+use crate::{error::IndexError, files::beside, syncs};
 
 /// Changes with the meaning of what the file holds. A file of another format is made anew.
 const FORMAT: &str = "3";
@@ -79,13 +76,6 @@ fn remove(path: &Path) -> Result<(), IndexError> {
         }
     }
     Ok(())
-}
-
-/// Returns the path of a file that SQLite keeps beside another one.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 fn opened(path: &Path, inbox: &str) -> Result<Connection, IndexError> {

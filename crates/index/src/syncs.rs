@@ -14,7 +14,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use crate::schema::beside;
+use crate::files::beside;
 
 /// How long nothing may be written before all is synced.
 const QUIET: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(5) };
