@@ -5,15 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hookmitt_sqlite::beside;
+
 /// What SQLite keeps beside a file.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
-
-/// Returns the path with an ending added to the file's name.
-pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
 
 /// Removes a file and what SQLite keeps beside it. What isn't there is no error.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
@@ -23,7 +18,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 
 /// Removes what SQLite keeps beside a file.
 pub(crate) fn remove_beside(path: &Path) -> io::Result<()> {
-    BESIDE.into_iter().try_for_each(|ending| remove_one(&with_ending(path, ending)))
+    BESIDE.into_iter().try_for_each(|ending| remove_one(&beside(path, ending)))
 }
 
 fn remove_one(path: &Path) -> io::Result<()> {
@@ -36,10 +31,9 @@ fn remove_one(path: &Path) -> io::Result<()> {
 /// Returns a name for what is kept of a file: no file has it, nor one that SQLite would take for its log. The times in
 /// these names have a resolution of a second, so the name of an earlier file may be the same.
 pub(crate) fn free_name(path: &Path, ending: &str) -> PathBuf {
-    let is_free =
-        |name: &PathBuf| BESIDE.iter().chain(&[""]).all(|ending| !is_there(&with_ending(name, ending)));
-    let name = with_ending(path, ending);
-    let numbered = (2_u32..).map(|number| with_ending(&name, &format!("-{number}")));
+    let is_free = |name: &PathBuf| BESIDE.iter().chain(&[""]).all(|ending| !is_there(&beside(name, ending)));
+    let name = beside(path, ending);
+    let numbered = (2_u32..).map(|number| beside(&name, &format!("-{number}")));
     std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or(name)
 }
 
@@ -60,12 +54,12 @@ pub(crate) fn replace(path: &Path, new: &Path, kept: &Path) -> io::Result<()> {
         also_call(path, kept)?;
     }
     for ending in BESIDE {
-        let beside = with_ending(path, ending);
-        if beside.exists() {
+        let file = beside(path, ending);
+        if file.exists() {
             // SQLite finds no log of the old file beside the new one. Without its log the old file is only a little
             // older, and its log has the other name already.
-            also_call(&beside, &with_ending(kept, ending))?;
-            fs::remove_file(beside)?;
+            also_call(&file, &beside(kept, ending))?;
+            fs::remove_file(file)?;
         }
     }
     fs::rename(new, path)?;

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{InboxError, aside};
+use crate::InboxError;
 
 /// The version in the header of a file with a write-ahead log.
 const LOGGED: u8 = 2;
@@ -16,7 +16,7 @@ pub(crate) fn copy(backup: &Path, made: &Path) -> Result<(), InboxError> {
     let refused = |why: String| InboxError::NoBackup { path: backup.to_owned(), why };
     let failed = |error: io::Error| refused(error.to_string());
     let mut files = vec![Source::look(backup).map_err(failed)?];
-    let log = aside::with_ending(backup, "-wal");
+    let log = hookmitt_sqlite::beside(backup, "-wal");
     if files[0].has_log().map_err(failed)? && log.exists() {
         files.push(Source::look(&log).map_err(failed)?);
     }
@@ -27,7 +27,7 @@ pub(crate) fn copy(backup: &Path, made: &Path) -> Result<(), InboxError> {
     }
     for (file, ending) in files.iter().zip(["", "-wal"]) {
         let mut from = File::open(&file.path).map_err(failed)?;
-        let to = aside::with_ending(made, ending);
+        let to = hookmitt_sqlite::beside(made, ending);
         let mut to = hookmitt_sqlite::private_file(&to).map_err(|error| InboxError::open(made, error))?;
         io::copy(&mut from, &mut to).map_err(|error| InboxError::open(made, error))?;
     }

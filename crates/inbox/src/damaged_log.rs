@@ -7,14 +7,17 @@ use std::{
     path::Path,
 };
 
+use hookmitt_sqlite::beside;
+
 use crate::{
-    aside::{self, with_ending},
-    log_frames::{Frame, HEAD, LogFrames, PAGE},
+    aside,
+    log_frames::{Frame, HEAD, LogFrames},
+    pages::PAGE,
 };
 
 /// Returns why the log of a file can't be read to its end by SQLite.
 pub(crate) fn flaw(path: &Path) -> Option<&'static str> {
-    let log = with_ending(path, "-wal");
+    let log = beside(path, "-wal");
     // If another process writes it just now, what looked damaged is whole the second time.
     let found = look(&log).ok()??;
     (look(&log).ok()? == Some(found)).then_some(match found {
@@ -49,7 +52,7 @@ fn look(log: &Path) -> io::Result<Option<u64>> {
 /// # Errors
 /// Fails if the system refuses it. Then it can be done again.
 pub(crate) fn put_back(path: &Path, kept: &Path) -> io::Result<()> {
-    let log = with_ending(path, "-wal");
+    let log = beside(path, "-wal");
     if !has_frames(path) {
         return Ok(());
     }
@@ -64,13 +67,13 @@ pub(crate) fn put_back(path: &Path, kept: &Path) -> io::Result<()> {
         file.set_len(u64::from(pages) * PAGE as u64)?;
         file.sync_all()?;
     }
-    fs::rename(log, with_ending(kept, ".log"))?; // not `-wal`: SQLite would write a part of it over what is there now
+    fs::rename(log, beside(kept, ".log"))?; // not `-wal`: SQLite would write a part of it over what is there now
     aside::remove_beside(path)
 }
 
 /// Whether there is more in the log of a file than how it begins.
 pub(crate) fn has_frames(path: &Path) -> bool {
-    fs::metadata(with_ending(path, "-wal")).is_ok_and(|log| log.len() > HEAD as u64)
+    fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > HEAD as u64)
 }
 
 /// Returns how many frames there are up to the one that completes the last transaction, and how many pages the file has

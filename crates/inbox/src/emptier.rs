@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use hookmitt_event::{Deed, EventId, JobState, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Inbox, InboxError,
@@ -38,7 +39,7 @@ pub struct Emptied {
 pub struct Emptier {
     inbox: Inbox,
     job: i64,
-    before: Timestamp,
+    part: BinPart,
     /// When the last one was deleted that was dealt with, and its number.
     place: Option<(i64, i64)>,
     /// The entry in the audit trail.
@@ -48,37 +49,47 @@ pub struct Emptier {
 /// Where the next step goes on, and what it hands over.
 type Done = Option<((i64, i64), Option<i64>, Purged)>;
 
+/// Which part of the bin is emptied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BinPart {
+    /// Only what was deleted before this moment, by the wall clock.
+    pub before: Option<Timestamp>,
+    /// Only what was in the bin when the inbox's own clock read this, in microseconds. The wall clock may be set back
+    /// meanwhile. Jobs of earlier versions have no such bound.
+    pub there_at: Option<i64>,
+}
+
+impl BinPart {
+    fn bounds(self) -> (i64, i64) {
+        (self.before.map_or(i64::MAX, Timestamp::as_micros), self.there_at.unwrap_or(i64::MAX))
+    }
+}
+
 impl Inbox {
-    /// Returns the moment before which everything was deleted that is in the bin now. What is deleted from now on isn't
-    /// before it, unless the wall clock is set back.
-    ///
-    /// # Errors
-    /// Fails if SQLite does.
-    pub async fn bin_ends(&self) -> Result<Timestamp, InboxError> {
-        const SQL: &str =
-            "SELECT max(deleted_at) FROM event INDEXED BY event_bin WHERE deleted_at IS NOT NULL";
-        let last: Option<i64> =
-            self.readers.read(|db| Ok(db.prepare_cached(SQL)?.query_row([], |row| row.get(0))?)).await?;
-        Ok(Timestamp::from_micros(last.map_or(0, |last| last.saturating_add(1))))
+    /// Returns what is in the bin now, or that of it which was deleted before a moment.
+    pub fn bin_now(&self, before: Option<Timestamp>) -> BinPart {
+        BinPart { before, there_at: Some(self.clock.now()) }
     }
 
-    /// Counts what was deleted before a moment and is in the bin.
+    /// Counts a part of the bin.
     ///
     /// # Errors
     /// Fails if SQLite does.
-    pub async fn count_binned_before(&self, before: Timestamp) -> Result<u64, InboxError> {
+    pub async fn count_bin(&self, part: BinPart) -> Result<u64, InboxError> {
         const SQL: &str = "SELECT count(*) FROM event INDEXED BY event_bin
-            WHERE deleted_at IS NOT NULL AND deleted_at < ?1";
+            WHERE deleted_at IS NOT NULL AND deleted_at < ?1
+            AND NOT EXISTS (SELECT 1 FROM binned WHERE event = seq AND at > ?2)";
         self.readers
-            .read(move |db| Ok(db.prepare_cached(SQL)?.query_row([before.as_micros()], |row| row.get(0))?))
+            .read(move |db| Ok(db.prepare_cached(SQL)?.query_row(part.bounds(), |row| row.get(0))?))
             .await
     }
 }
 
 impl Emptier {
-    /// Makes the emptier for a job, which is about what was deleted before a moment.
-    pub const fn new(inbox: Inbox, job: i64, before: Timestamp) -> Self {
-        Self { inbox, job, before, place: None, entry: None }
+    /// Makes the emptier for a job, which is about a part of the bin.
+    pub const fn new(inbox: Inbox, job: i64, part: BinPart) -> Self {
+        Self { inbox, job, part, place: None, entry: None }
     }
 
     /// Deletes a little for good. Captures go on meanwhile.
@@ -88,10 +99,10 @@ impl Emptier {
     /// doesn't run.
     pub async fn step(&mut self) -> Result<Emptied, InboxError> {
         let token = self.inbox.owner.load(Ordering::Acquire);
-        let (id, before, place, entry) = (self.job, self.before, self.place, self.entry);
+        let (id, part, place, entry) = (self.job, self.part, self.place, self.entry);
         let step = self.inbox.write(move |batch| {
             owner::check(batch.db, token)?;
-            empty(batch, id, before, (place, entry))
+            empty(batch, id, part, (place, entry))
         });
         let Some((place, entry, Purged { done, gone, .. })) = step.await? else {
             return Ok(Emptied::default());
@@ -104,7 +115,7 @@ impl Emptier {
 fn empty(
     batch: &mut Batch<'_>,
     id: i64,
-    before: Timestamp,
+    part: BinPart,
     (place, entry): (Option<(i64, i64)>, Option<i64>),
 ) -> Result<Done, InboxError> {
     let mut job = job(batch.db, id)?;
@@ -115,7 +126,7 @@ fn empty(
         forget_who_stayed(batch.db, &mut job)?;
     }
     let place = place.unwrap_or((i64::MIN, i64::MIN));
-    let found = binned_after(batch.db, place, before)?;
+    let found = binned_after(batch.db, place, part)?;
     let seqs: Vec<_> = found.iter().map(|(_, seq)| *seq).collect();
     let purged = purge(batch, &seqs)?;
     let subject = Subject::default().with("job", id);
@@ -157,19 +168,21 @@ fn count(batch: &Batch<'_>, job: &mut Job, seqs: &[i64], gone: u64) -> Result<()
     Ok(())
 }
 
-/// Returns when they were deleted, and the numbers, of the next events that were deleted before a moment.
+/// Returns when they were deleted, and the numbers, of the next events of a part of the bin.
 fn binned_after(
     db: &Connection,
     (at, seq): (i64, i64),
-    before: Timestamp,
+    part: BinPart,
 ) -> Result<Vec<(i64, i64)>, InboxError> {
+    let (before, there_at) = part.bounds();
     let mut select = db.prepare_cached(BINNED)?;
-    let found = select
-        .query_map(params![at, seq, before.as_micros(), PIECE], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let found =
+        select.query_map(params![at, seq, before, PIECE, there_at], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Selects what was deleted before a moment, after a place, oldest first.
+/// Selects a part of the bin, after a place, what was deleted first.
 pub(crate) const BINNED: &str = "SELECT deleted_at, seq FROM event INDEXED BY event_bin
     WHERE deleted_at IS NOT NULL AND (deleted_at, seq) > (?1, ?2) AND deleted_at < ?3
+    AND NOT EXISTS (SELECT 1 FROM binned WHERE event = seq AND at > ?5)
     ORDER BY deleted_at, seq LIMIT ?4";

@@ -148,7 +148,7 @@ pub use audit::{AuditFilter, AuditPage, Entry, Subject};
 pub use backup::{BackupNote, Checked, Unwanted, finish_backup};
 pub use claims::{Claimed, Claiming, Next};
 pub use dictionary::Dictionary;
-pub use emptier::{Emptied, Emptier};
+pub use emptier::{BinPart, Emptied, Emptier};
 pub use error::InboxError;
 pub use events::Shown;
 pub use failures::Failure;

@@ -10,8 +10,7 @@ use std::{
     path::Path,
 };
 
-/// The size of a page in bytes, as the first migration sets it.
-pub(crate) const PAGE: usize = 4_096;
+use crate::pages::PAGE;
 
 /// What the log begins with if its checksums are made of little-endian numbers; the next number says big-endian ones.
 const MAGIC: u32 = 0x377f_0682;

@@ -12,7 +12,7 @@ use std::{
 use rusqlite::types::Value;
 
 /// The size of a page in bytes, as the first migration sets it.
-const PAGE: usize = 4_096;
+pub(crate) const PAGE: usize = 4_096;
 
 /// The kind of a page that holds rows of a table.
 const LEAF: u8 = 13;

@@ -7,7 +7,7 @@ use hookmitt_event::{Actor, DedupeKey, EventId, HeaderLines, OrderMode, Request,
 use serde_json::json;
 
 use crate::{
-    Emptied, Emptier, Inbox, InboxError, Marks, NewEvent, NewJob, TrashPlace, acting, purge::purge,
+    BinPart, Emptied, Emptier, Inbox, InboxError, Marks, NewEvent, NewJob, TrashPlace, acting, purge::purge,
     queue_story::Story, samples,
 };
 
@@ -20,7 +20,8 @@ async fn trash(inbox: &Inbox) -> Vec<(i64, Option<Actor>)> {
 pub(crate) async fn emptied(inbox: &Inbox, before: Timestamp) -> Emptied {
     inbox.add_job(NewJob { kind: "empty", asked: json!({}) }).await.unwrap();
     let job = inbox.begin_job().await.unwrap().unwrap();
-    let (mut emptier, mut all) = (Emptier::new(inbox.clone(), job.id, before), Emptied::default());
+    let (mut emptier, mut all) =
+        (Emptier::new(inbox.clone(), job.id, inbox.bin_now(Some(before))), Emptied::default());
     loop {
         let step = emptier.step().await.unwrap();
         all = Emptied { gone: all.gone + step.gone, stay: all.stay + step.stay, more: false };
@@ -104,19 +105,19 @@ async fn emptying_that_goes_on_looks_again_at_what_stayed() {
     }
     inbox.add_job(NewJob { kind: "empty", asked: json!({}) }).await.unwrap();
     let job = inbox.begin_job().await.unwrap().unwrap();
-    let end = Timestamp::from_micros(i64::MAX);
-    let begun = Emptier::new(inbox.clone(), job.id, end).step().await.unwrap();
+    let all = BinPart::default();
+    let begun = Emptier::new(inbox.clone(), job.id, all).step().await.unwrap();
     assert_eq!(begun, Emptied { gone: 1, stay: 1, more: true });
     let failures = inbox.job_failures(job.id, 0, 10).await.unwrap();
     assert_eq!((failures.len(), failures[0].event, failures[0].seq), (1, sent, Some(1)));
 
     inbox.stop_jobs().await.unwrap();
-    let refused = Emptier::new(inbox.clone(), job.id, end).step().await;
+    let refused = Emptier::new(inbox.clone(), job.id, all).step().await;
     assert!(matches!(refused, Err(InboxError::JobEnded)), "{refused:?}");
     story.fails(&claimed, std::time::Duration::from_secs(1)).await;
     inbox.resume_job(job.id).await.unwrap();
     inbox.begin_job().await.unwrap().unwrap();
-    assert_eq!(Emptier::new(inbox.clone(), job.id, end).step().await.unwrap().gone, 1);
+    assert_eq!(Emptier::new(inbox.clone(), job.id, all).step().await.unwrap().gone, 1);
     let job = inbox.job(job.id).await.unwrap();
     assert_eq!((job.done, job.failed, job.result.events), (2, 0, 2));
     assert!(inbox.job_failures(job.id, 0, 10).await.unwrap().is_empty());

@@ -2,8 +2,8 @@
 //!
 //! Events are kept in chunks of 8,192 consecutive sequence numbers. For each chunk there is one small blob for each of
 //! an event's facts, and for each three bytes of its texts a list of the events that have them, so a query is answered
-//! chunk by chunk with a few operations on bit sets. Long texts have a finer sieve beside. It knows nothing of the inbox: it is given [entries](Entry), and
-//! its answers are candidates that the caller verifies.
+//! chunk by chunk with a few operations on bit sets. A long text has a finer sieve, too. The index knows nothing of the
+//! inbox: it is given [entries](Entry), and its answers are candidates that the caller verifies.
 
 #[cfg(test)]
 mod agrees_tests;
@@ -13,7 +13,6 @@ mod column;
 mod entry;
 mod error;
 mod evaluate;
-mod files;
 mod grams;
 mod index;
 #[cfg(test)]

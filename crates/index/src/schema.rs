@@ -2,10 +2,10 @@
 
 use std::{fs, io, path::Path};
 
-use hookmitt_sqlite::PrepareError;
+use hookmitt_sqlite::{PrepareError, beside};
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, config::DbConfig, params};
 
-use crate::{error::IndexError, files::beside, syncs};
+use crate::{error::IndexError, syncs};
 
 /// Changes with the meaning of what the file holds. A file of another format is made anew.
 const FORMAT: &str = "3";

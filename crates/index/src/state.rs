@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::{error::IndexError, files, schema};
+use crate::{error::IndexError, schema};
 
 /// How much the index holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,6 @@ pub(crate) fn read(db: &Connection, path: &Path) -> Result<State, IndexError> {
         Ok((row.get(0)?, row.get(1)?))
     });
     let (events, tombstones) = sums?;
-    let size = |suffix| std::fs::metadata(files::beside(path, suffix)).map_or(0, |file| file.len());
+    let size = |suffix| std::fs::metadata(hookmitt_sqlite::beside(path, suffix)).map_or(0, |file| file.len());
     Ok(State { done: schema::done(db)?, events, bytes: size("") + size("-wal"), tombstones })
 }

@@ -12,9 +12,8 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use hookmitt_sqlite::beside;
 use rusqlite::Connection;
-
-use crate::files::beside;
 
 /// How long nothing may be written before all is synced.
 const QUIET: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(5) };

@@ -4,7 +4,7 @@ use std::{
     fmt::Display,
     fs::{self, File, OpenOptions, TryLockError},
     io,
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -168,6 +168,14 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     // that takes several times as long as reading a row.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(db)
+}
+
+/// Returns the path of a file beside another one: the path with an ending added to the file's name.
+#[must_use]
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
 
 /// Creates a folder (0700) that is missing.

@@ -39,9 +39,7 @@ pub(crate) struct Room {
 
 impl Room {
     pub(crate) fn of(file: &Path) -> Self {
-        let mut log = file.as_os_str().to_owned();
-        log.push("-wal");
-        Self { file: file.to_owned(), log: log.into() }
+        Self { file: file.to_owned(), log: crate::beside(file, "-wal") }
     }
 
     /// Returns how many bytes may be added. There is no limit if the system doesn't say how much is free.

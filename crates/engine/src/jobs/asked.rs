@@ -60,13 +60,6 @@ pub struct BackupAsked {
     pub secrets: Vec<(String, String)>,
 }
 
-/// Which part of the bin is emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct EmptyAsked {
-    /// What was deleted before this moment. What is deleted once the job was asked for isn't.
-    pub(super) before: Timestamp,
-}
-
 /// Returns the filter for the events of a source, or those received before a moment, that aren't pinned.
 pub(super) fn cleared(source: Option<&Slug>, until: Option<Timestamp>) -> Filter {
     let mut query = Query::default();

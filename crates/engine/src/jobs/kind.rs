@@ -4,7 +4,7 @@ use hookmitt_inbox::InboxError;
 use serde::de::DeserializeOwned;
 
 use super::{
-    asked::{BackupAsked, EmptyAsked, Which},
+    asked::{BackupAsked, Which},
     backup, delete, empty, prune, restore, retry,
     run::Run,
 };
@@ -51,7 +51,7 @@ impl JobKind {
             Self::Restore => restore::go(run, &asked::<Which>(run)?).await,
             Self::Retry => retry::go(run, &asked::<Which>(run)?).await,
             Self::Prune => prune::go(run).await,
-            Self::Empty => empty::go(run, asked::<EmptyAsked>(run)?).await,
+            Self::Empty => empty::go(run, asked(run)?).await,
             Self::Backup => backup::go(run, asked::<BackupAsked>(run)?).await,
         }
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio::sync::{Notify, watch};
 
 use super::{
-    asked::{BackupAsked, EmptyAsked, Which},
+    asked::{BackupAsked, Which},
     kind::JobKind,
     parts::Parts,
     runner,
@@ -58,9 +58,7 @@ impl Jobs {
     /// # Errors
     /// Fails with [`InboxError::TooManyJobs`] if 100 jobs wait.
     pub async fn empty_trash(&self, before: Option<Timestamp>) -> Result<Job, EngineError> {
-        let ends = self.parts.base.inbox.bin_ends().await?;
-        let before = before.map_or(ends, |before| before.min(ends));
-        self.add(JobKind::Empty, &EmptyAsked { before }).await
+        self.add(JobKind::Empty, &self.parts.base.inbox.bin_now(before)).await
     }
 
     /// Asks for what has been kept for long enough to be deleted now, as a job.

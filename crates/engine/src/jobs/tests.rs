@@ -169,7 +169,8 @@ async fn the_trash_is_emptied_as_a_job_that_is_announced_and_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_deleted_after_emptying_was_asked_for_stays_in_the_trash() {
     let folder = tempfile::tempdir().unwrap();
-    let engine = engine(folder.path()).await;
+    let clock = HandClock::at(Timestamp::from_seconds(1_800_000_000));
+    let engine = engine_by(folder.path(), Arc::new(clock.clone())).await;
     let ids = captured(&engine, 11).await;
     let (early, late) = ids.split_at(10);
     for id in early {
@@ -177,6 +178,8 @@ async fn what_is_deleted_after_emptying_was_asked_for_stays_in_the_trash() {
     }
     let job = engine.jobs.empty_trash(None).await.unwrap();
     assert_eq!(job.state, JobState::Waiting, "nobody delivers yet");
+    clock.pass(Duration::from_secs(1));
+    clock.step(-86_400 * 1_000_000); // the wall clock is set back by a day
     engine.trash.set_deleted(late[0], true).await.unwrap();
     let _first = engine.deliver_if_alone().await.unwrap();
     engine.jobs.resume(job.id).await.unwrap();

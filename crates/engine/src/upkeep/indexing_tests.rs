@@ -54,6 +54,16 @@ async fn catch_up(indexing: &mut Indexing) -> usize {
     }
 }
 
+/// Catches an event, indexes it, and ends.
+async fn indexed(folder: &Path, body: &str) {
+    let engine = engine(folder).await;
+    catch(&engine, body).await;
+    let mut indexing = indexing(&engine).await;
+    catch_up(&mut indexing).await;
+    indexing.index.close().await;
+    engine.stop().await;
+}
+
 fn query(q: &str) -> Query {
     Query::parse(q, Timestamp::now()).unwrap()
 }
@@ -153,12 +163,7 @@ async fn who_was_overtaken_neither_forgets_changes_nor_writes_the_index() {
 #[tokio::test(flavor = "multi_thread")]
 async fn damage_that_a_search_finds_is_mended_by_who_writes_the_index() {
     let folder = tempfile::tempdir().unwrap();
-    let first = engine(folder.path()).await;
-    catch(&first, "a word").await;
-    let mut former = indexing(&first).await;
-    catch_up(&mut former).await;
-    former.index.close().await;
-    first.stop().await;
+    indexed(folder.path(), "a word").await;
     let file = folder.path().join("search.db");
     let mut bytes = fs::read(&file).unwrap();
     // The set of the chunk's events begins with the one event's bit.
@@ -200,13 +205,7 @@ async fn an_index_that_is_removed_is_made_anew_and_looked_into() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_inbox_of_which_only_the_index_is_left_gives_out_no_number_again() {
     let folder = tempfile::tempdir().unwrap();
-    let first = engine(folder.path()).await;
-    catch(&first, "a word").await;
-    let mut former = indexing(&first).await;
-    catch_up(&mut former).await;
-    former.index.close().await;
-    first.stop().await;
-    drop(first);
+    indexed(folder.path(), "a word").await;
     fs::write(folder.path().join("inbox.db"), "").unwrap();
     let _log = fs::remove_file(folder.path().join("inbox.db-wal"));
 

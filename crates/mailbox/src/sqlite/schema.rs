@@ -1,6 +1,6 @@
 //! The store's files and the migrations of its schema.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::MailboxError;
 
@@ -17,19 +17,13 @@ const MIGRATIONS: [&str; 7] = [
 
 /// Creates the file (0600) and its folder (0700) if they are missing, and runs missing migrations.
 pub(super) fn prepare(path: &Path) -> Result<(), MailboxError> {
-    hookmitt_sqlite::prepare(path, &beside(path, "-setup"), &MIGRATIONS).map_err(|why| unusable(path, &why))
+    hookmitt_sqlite::prepare(path, &hookmitt_sqlite::beside(path, "-setup"), &MIGRATIONS)
+        .map_err(|why| unusable(path, &why))
 }
 
 /// Returns the error that says why the store can't be opened.
 pub(super) fn unusable(path: &Path, why: &dyn std::fmt::Display) -> MailboxError {
     MailboxError::Open { store: path.display().to_string(), why: why.to_string() }
-}
-
-/// Returns the path of a file next to the store: the store's path with `ending` appended.
-pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }
 
 #[cfg(test)]
@@ -63,7 +57,7 @@ mod tests {
     fn what_a_tunnel_took_is_what_its_latest_device_takes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("relay.db");
-        hookmitt_sqlite::prepare(&path, &beside(&path, "-setup"), &MIGRATIONS[..1]).unwrap();
+        hookmitt_sqlite::prepare(&path, &hookmitt_sqlite::beside(&path, "-setup"), &MIGRATIONS[..1]).unwrap();
         let db = Connection::open(&path).unwrap();
         db.execute_batch(
             "INSERT INTO tunnel VALUES (1, 'acme', 'tk', x'07', '[\"what it took\"]', 0, 5);

@@ -74,7 +74,7 @@ impl SqliteMailbox {
     /// Returns [`MailboxError::InUse`] if another relay has the lock, and [`MailboxError::Open`] if the lock file can't
     /// be used.
     pub fn alone(&self) -> Result<Alone, MailboxError> {
-        match hookmitt_sqlite::take(&schema::beside(&self.path, "-relay")) {
+        match hookmitt_sqlite::take(&hookmitt_sqlite::beside(&self.path, "-relay")) {
             Ok(Some(lock)) => Ok(Alone { _lock: lock }),
             Ok(None) => Err(MailboxError::InUse(self.path.display().to_string())),
             Err(error) => Err(schema::unusable(&self.path, &error)),
