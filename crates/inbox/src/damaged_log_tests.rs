@@ -114,6 +114,22 @@ async fn a_log_whose_beginning_is_overwritten_is_put_into_the_file() {
 }
 
 #[tokio::test]
+async fn who_is_killed_while_a_log_is_put_back_leaves_it_to_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = cut_off(folder.path()).await;
+    overwrite(folder.path(), 0, &[0xa5; HEAD]);
+    let (path, log) = (folder.path().join("inbox.db"), folder.path().join("inbox.db-wal"));
+    let whole = fs::read(&log).unwrap();
+    damaged_log::put_back(&path, &folder.path().join("inbox.db.damaged-1")).unwrap();
+    fs::write(&log, whole).unwrap(); // it hadn't got its other name yet
+    fs::write(folder.path().join("inbox.damaged"), "").unwrap();
+    let inbox = opened(folder.path());
+    assert_eq!(seqs(&inbox).await, stored);
+    assert_eq!(recovered(&inbox).await.unwrap().missing, Some(0));
+    assert!(!folder.path().join("inbox.damaged").exists());
+}
+
+#[tokio::test]
 async fn what_comes_after_a_damaged_place_in_the_log_is_still_there() {
     let folder = tempfile::tempdir().unwrap();
     let stored = cut_off(folder.path()).await;
