@@ -101,6 +101,18 @@ async fn a_delivery_in_flight_is_finished_before_the_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_copies_the_inbox_of_a_hookmitt_that_has_ended_needs_no_log() {
+    let folder = folder();
+    let (serve, capture) = serving(folder.path()).await;
+    post(capture, "/demo", &[], b"kept").await;
+    assert!(folder.path().join("inbox.db-wal").exists());
+    serve.stop().await.exits(0);
+    for file in ["inbox.db-wal", "inbox.db-shm"] {
+        assert!(!folder.path().join(file).exists(), "{file} stays");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_second_sigint_ends_at_once() {
     let (folder, server) = (folder(), LocalServer::start().await);
     server.will([Answer::When(Arc::default())]);

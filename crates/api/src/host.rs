@@ -214,6 +214,7 @@ impl Host {
         self.tasks.close();
         self.tasks.wait().await;
         self.engine.stop().await;
+        self.engine.close().await;
     }
 }
 

@@ -35,6 +35,9 @@ use crate::{
     verdicts::{Verdicts, explain_new, judge_as_keys_come},
 };
 
+/// How long reads under way are waited for before the inbox is closed all the same.
+const CLOSES: Duration = Duration::from_secs(2);
+
 /// What an engine is opened with.
 #[derive(Clone, Debug)]
 pub struct Resources {
@@ -346,6 +349,14 @@ impl Engine {
     pub async fn stop(&self) {
         self.base.tasks.end().await;
         self.delivery.end().await;
+    }
+
+    /// Closes the inbox once everything has [stopped](Self::stop), so that its file holds all of it. Reads that are under
+    /// way are waited for, but not for long: what is still in the log then is taken from there when it is opened again.
+    pub async fn close(&self) {
+        if tokio::time::timeout(CLOSES, self.base.inbox.close()).await.is_err() {
+            tracing::debug!("the inbox is still read: its log stays beside it");
+        }
     }
 
     /// Watches what other processes change in the same inbox: their settings take effect here, and their events are

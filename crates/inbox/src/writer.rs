@@ -19,7 +19,8 @@ use crate::{
     damage::Damage,
     hours::{Latencies, Meter},
     now::{self, Now},
-    others, recovery,
+    others::Others,
+    recovery,
     routes::Routes,
     schema,
 };
@@ -35,7 +36,7 @@ pub struct Inbox {
     /// Where what is read at length is read.
     pub(crate) background: Background,
     commits: watch::Receiver<u64>,
-    others: watch::Receiver<i64>,
+    others: Others,
     path: Arc<Path>,
     pub(crate) clock: StoreClock,
     /// The token that this process stored when it became the one that delivers; 0 if it never did, -1 once it has
@@ -68,7 +69,7 @@ impl Inbox {
         let writer = Writer::open(&path, desk).map_err(open_failed)?;
         writer.leave_no_traces()?;
         let jobs = writer.start("inbox-writer").map_err(open_failed)?;
-        let others = others::watch(&path, jobs.ended())?;
+        let others = Others::watch(&path)?;
         let background = Background::start("inbox-reading").map_err(open_failed)?;
         let path: Arc<Path> = path.into();
         let noted = damage.clone();
@@ -99,7 +100,15 @@ impl Inbox {
 
     /// Returns a number that changes within half a second after a commit of any process, this one included.
     pub fn others(&self) -> watch::Receiver<i64> {
-        self.others.clone()
+        self.others.changes()
+    }
+
+    /// Has the writer finish what it was asked for, and closes all connections: the last one takes the log into the
+    /// file, unless another process has it open. Everything fails with [`InboxError::Closed`] from then on.
+    pub async fn close(&self) {
+        self.readers.close().await;
+        self.jobs.close(|_, _| Ok(())).await;
+        self.others.close().await;
     }
 
     /// Returns what this process has counted so far.

@@ -162,11 +162,6 @@ impl<S: State> Jobs<S> {
         let mut ended = self.ended.clone();
         drop(ended.wait_for(|ended| *ended).await);
     }
-
-    /// Returns a flag that becomes true when the writer has ended.
-    pub fn ended(&self) -> watch::Receiver<bool> {
-        self.ended.clone()
-    }
 }
 
 /// Makes a job of `work`, and returns it with the receiver of its result. `weight` is about how many bytes it adds.
