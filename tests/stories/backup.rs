@@ -70,6 +70,7 @@ async fn a_backup_is_made_while_events_come_in() {
     assert!(count(&file, EVENTS) >= events);
     let audit = run(dir, &["audit", "--what", "backed_up", "--json"]).await.exits(0).json();
     assert_eq!((audit.len(), &audit[0]["who"]), (2, &json!("cli")));
+    assert_eq!(audit[0]["detail"]["file"], json!(file_name), "and not the part that it was written into");
     server.kill().await;
 
     // Neither the inbox nor what belongs to it is replaced.
@@ -122,7 +123,11 @@ async fn a_backup_holds_no_secret_and_a_restore_says_what_is_needed() {
     assert!(used.err.contains("a hookmitt uses"), "{}", used.err);
     server.kill().await;
     let asked = run(dir, &["restore", file_name]).await.exits(2);
-    assert!(asked.err.contains("nothing was restored") && asked.err.contains("--yes"), "{}", asked.err);
+    assert!(
+        asked.err.contains("the inbox that is there has") && asked.err.contains("--yes"),
+        "{}",
+        asked.err
+    );
     let restored = run(dir, &["restore", file_name, "--yes"]).await.exits(0);
     assert!(restored.err.contains("restored 3 events"), "{}", restored.err);
     assert!(restored.err.contains(&format!("`hookmitt target resume {target}`")), "{}", restored.err);

@@ -22,6 +22,8 @@ use crate::{Problem, input::Body, jobs::Begun, origin::ACTOR};
 pub(crate) struct Wanted {
     /// The absolute path of an empty file that only its owner may read.
     file: PathBuf,
+    /// The name that the command gives it once it is complete.
+    becomes: Option<PathBuf>,
 }
 
 /// Begins a backup as a job.
@@ -38,5 +40,6 @@ pub(crate) async fn backup(
     let listed = engine.secrets.list().await?;
     let secrets = listed.into_iter().map(|secret| (secret.source.to_string(), secret.label)).collect();
     engine.deliver_if_alone().await?;
-    Ok(engine.jobs.ask_for_backup(&BackupAsked { file: wanted.file, secrets }).await?.into())
+    let asked = BackupAsked { file: wanted.file, becomes: wanted.becomes, secrets };
+    Ok(engine.jobs.ask_for_backup(&asked).await?.into())
 }

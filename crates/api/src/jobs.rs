@@ -63,6 +63,8 @@ pub(crate) struct AskedJson {
     deleted_by: Option<i64>,
     /// The file that a backup is written into; null for any other job.
     file: Option<String>,
+    /// The name that the file gets once the backup is complete; null if that isn't known, or for any other job.
+    becomes: Option<String>,
     /// The source whose events are deleted; null if they are meant otherwise.
     source: Option<String>,
     /// Only events received before this time are deleted; null if they are meant otherwise.
@@ -81,6 +83,7 @@ impl From<Job> for JobJson {
             events: job.asked["events"].as_array().map(Vec::len),
             deleted_by: job.asked["deleted_by"]["job"].as_i64(),
             file: job.asked["file"].as_str().map(str::to_owned),
+            becomes: job.asked["becomes"].as_str().map(str::to_owned),
             source: job.asked["clear"]["source"].as_str().map(str::to_owned),
             until: time(&job.asked["clear"]["until"]),
             before: time(&job.asked["before"]),

@@ -44,6 +44,8 @@ pub(crate) struct Meant {
     #[serde(default)]
     pub(crate) file: Option<String>,
     #[serde(default)]
+    becomes: Option<String>,
+    #[serde(default)]
     pub(crate) source: Option<String>,
     #[serde(default)]
     pub(crate) until: Option<Timestamp>,
@@ -77,8 +79,8 @@ impl Job {
 
     /// Says what the job does, for example `delete "push"`.
     pub(crate) fn title(&self) -> String {
-        let Meant { q, events, file, source, until } = &self.asked;
-        let which = match (q, events, file) {
+        let Meant { q, events, file, becomes, source, until } = &self.asked;
+        let which = match (q, events, becomes.as_ref().or(file.as_ref())) {
             (Some(typed), ..) => format!("{:?}", Plain(typed).to_string()),
             (None, Some(count), _) => counted(*count, "event"),
             (None, None, Some(file)) => Plain(file).to_string(),

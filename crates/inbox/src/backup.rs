@@ -111,9 +111,7 @@ fn accepted(part: &Path) -> Result<PathBuf, InboxError> {
             return Err(refused("others can read it"));
         }
     }
-    let folder = part.parent().ok_or_else(|| refused("it is in no folder"))?;
-    let folder = folder.canonicalize().map_err(|error| failed(part, error))?;
-    Ok(folder.join(part.file_name().ok_or_else(|| refused("it has no name"))?))
+    in_real_folder(part)
 }
 
 fn opened(part: &Path) -> Result<Connection, InboxError> {
@@ -132,9 +130,9 @@ fn opened(part: &Path) -> Result<Connection, InboxError> {
 /// Fails with [`InboxError::Backup`] if the copy is not whole, or once it is unwanted.
 pub fn finish_backup(part: &Path, note: &BackupNote, unwanted: &Unwanted) -> Result<Checked, InboxError> {
     let said = |error: InboxError| failed(part, error);
-    let file = File::options().read(true).write(true).open(part).map_err(|error| failed(part, error))?;
+    let file = hookmitt_sqlite::open_unlinked(part).map_err(|error| failed(part, error))?;
     leave_wal(&file).map_err(|error| failed(part, error))?;
-    let mut db = opened(&accepted_name(part)?).map_err(said)?;
+    let mut db = opened(&in_real_folder(part)?).map_err(said)?;
     db.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     strip(&db, note)?;
     let checked = check(&mut db, unwanted).map_err(said)?;
@@ -143,8 +141,11 @@ pub fn finish_backup(part: &Path, note: &BackupNote, unwanted: &Unwanted) -> Res
     Ok(checked)
 }
 
-fn accepted_name(part: &Path) -> Result<PathBuf, InboxError> {
-    part.canonicalize().map_err(|error| failed(part, error))
+/// Resolves the links on the way to a file, but not the file itself: that it is one is checked when it is opened.
+fn in_real_folder(part: &Path) -> Result<PathBuf, InboxError> {
+    let folder = part.parent().ok_or_else(|| failed(part, "it is in no folder"))?;
+    let folder = folder.canonicalize().map_err(|error| failed(part, error))?;
+    Ok(folder.join(part.file_name().ok_or_else(|| failed(part, "it has no name"))?))
 }
 
 /// Turns a copy of a file with a write-ahead log into one without, as `PRAGMA journal_mode` would, but without making

@@ -54,6 +54,20 @@ async fn backed_up(inbox: &Inbox, part: &Path) -> Result<Checked, InboxError> {
     finish_backup(part, &BackupNote::default(), &Unwanted::default())
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_in_the_place_of_a_copy_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let inbox = Inbox::open(folder.path(), Arc::new(clock())).unwrap();
+    let (part, other) = (folder.path().join("part"), folder.path().join("other.db"));
+    backed_up(&inbox, &other).await.unwrap();
+    let before = std::fs::read(&other).unwrap();
+    std::os::unix::fs::symlink(&other, &part).unwrap();
+    let refused = finish_backup(&part, &BackupNote::default(), &Unwanted::default());
+    assert!(matches!(refused, Err(InboxError::Backup(_))), "{refused:?}");
+    assert!(std::fs::read(&other).unwrap() == before);
+}
+
 /// Makes an inbox with an earlier schema, with an event whose body is stored as it was then.
 fn earlier(path: &Path, version: usize) {
     hookmitt_sqlite::update(path, schema::earlier(version)).unwrap();

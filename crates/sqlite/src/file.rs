@@ -206,6 +206,22 @@ pub fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Opens a file that exists, for reading and writing, unless it is a link: whoever may write to its folder could have put
+/// one in its place.
+///
+/// # Errors
+/// Fails if the system refuses it. A system without such a check follows the link.
+pub fn open_unlinked(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NOFOLLOW.bits().cast_signed(),
+    );
+    options.open(path)
+}
+
 #[cfg(test)]
 mod tests {
     use rusqlite::StatementStatus;

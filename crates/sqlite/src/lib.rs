@@ -18,8 +18,8 @@ pub use background::{Background, give_way, pause};
 pub use closed::Closed;
 pub use copying::{CopyError, Copying, Progress};
 pub use file::{
-    FileId, LOG_LIMIT, PrepareError, beside, durable, make_private_folder, prepare, private_file, reader,
-    take, update,
+    FileId, LOG_LIMIT, PrepareError, beside, durable, make_private_folder, open_unlinked, prepare,
+    private_file, reader, take, update,
 };
 pub use job::{Job, Jobs, task};
 pub use readers::Readers;

@@ -47,7 +47,7 @@ pub(crate) async fn run(
         return Err(CliError::bad_input_with("backup-over-inbox", message, hint));
     }
     let part = begun(&file, client).await?;
-    let ask = json!({ "file": part.path() });
+    let ask = json!({ "file": part.path(), "becomes": file });
     let Begun { job } = client.send(Method::POST, &Address::new(["backup"]), &ask).await?;
     let ended = job::follow(job, client, screen).await?;
     if ended != Exit::Success {

@@ -56,6 +56,9 @@ impl Which {
 pub struct BackupAsked {
     /// The file that the backup is written into: an absolute path of an empty file that only its owner may read.
     pub file: PathBuf,
+    /// The name that whoever asked gives it once it is complete. `None` if that isn't known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub becomes: Option<PathBuf>,
     /// The secrets that there are, each as the name of its source and its label.
     pub secrets: Vec<(String, String)>,
 }

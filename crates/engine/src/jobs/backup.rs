@@ -3,7 +3,7 @@
 //! It is copied on the writer's connection in small steps, with rests in between. What comes after that (making it
 //! independent of this machine, and checking it) needs the copy alone, and goes on a thread that can wait.
 
-use std::{fs::File, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use hookmitt_event::{Deed, JobResult};
 use hookmitt_inbox::{BackupNote, InboxError, Subject, Unwanted, finish_backup};
@@ -42,7 +42,7 @@ pub(super) async fn go(run: &mut Run, asked: BackupAsked) -> Result<(), EngineEr
     let mut subject = Subject::default()
         .with("job", run.job.id)
         .with("events", checked.events)
-        .with("file", asked.file.to_string_lossy());
+        .with("file", asked.becomes.as_deref().unwrap_or(&asked.file).to_string_lossy());
     if checked.without_body > 0 {
         let events = checked.without_body;
         tracing::warn!(events, "the backup has events whose body was lost when the inbox was damaged");
@@ -64,7 +64,7 @@ async fn copy(run: &mut Run, background: &Background, file: &Path) -> Result<u64
         if step.done.abs_diff(synced) >= SYNC_EVERY {
             synced = step.done;
             let file = file.to_owned();
-            let sync = background.run(move || File::open(file)?.sync_data());
+            let sync = background.run(move || hookmitt_sqlite::open_unlinked(&file)?.sync_data());
             let synced: std::io::Result<()> = sync.await.map_err(InboxError::from)?;
             synced.map_err(|why| InboxError::Backup(why.to_string()))?;
         }
