@@ -1,7 +1,7 @@
 //! One check of the doctor's, and those of the machine and of the data directory's files.
 
 use hookmitt_engine::{Disk, Engine, Flaw, SCHEMA};
-use hookmitt_event::{Timestamp, counted};
+use hookmitt_event::{Explain as _, Timestamp, counted};
 use serde::Serialize;
 
 use crate::Problem;
@@ -47,7 +47,7 @@ impl Check {
             Ok(()) => Self { ok: true, hint: None, fixable: false, fixed: Some(true), ..self },
             Err(error) => {
                 let message = format!("{}; it couldn't be mended: {error}", self.message);
-                Self { message, fixable: false, fixed: Some(false), ..self }
+                Self { message, hint: error.hint(), fixable: false, fixed: Some(false), ..self }
             }
         }
     }

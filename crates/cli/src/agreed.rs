@@ -6,6 +6,24 @@ use tokio::sync::oneshot;
 
 use crate::{failure::CliError, terminal::Screen};
 
+/// Asks before a verb does what can't be undone, or to more than its user may think; `what` is that, as a sentence without
+/// its full stop. Where nobody can answer it is refused, with the hint that says how to do without asking.
+pub(crate) async fn is_sure(
+    what: &str,
+    question: &str,
+    hint: &str,
+    screen: &Screen,
+) -> Result<bool, CliError> {
+    if !io::stdin().is_terminal() {
+        return Err(CliError::bad_input_with("not-agreed", what.to_owned(), hint));
+    }
+    let agreed = agreed(&format!("{what}. {question}"), screen).await?;
+    if !agreed {
+        screen.note("nothing was changed");
+    }
+    Ok(agreed)
+}
+
 /// Asks on the terminal. Anything but yes is no, and so is standard input that is no terminal. The caller must have
 /// escaped text from strangers.
 pub(crate) async fn agreed(question: &str, screen: &Screen) -> Result<bool, CliError> {

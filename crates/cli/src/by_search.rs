@@ -1,13 +1,11 @@
 //! Verbs that change all events that a search finds.
 
-use std::io::{self, IsTerminal as _};
-
 use hookmitt_event::Plain;
 use http::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    agreed::agreed,
+    agreed::is_sure,
     client::{Address, Client, Items},
     failure::{CliError, Exit},
     job::{self, Begun},
@@ -49,12 +47,8 @@ impl BySearch {
         let meant = if address == "restore" { format!("{search} is:deleted") } else { search.to_owned() };
         if !self.yes && is_many(&meant, client).await? {
             let several = format!("more than {MANY} events match {:?}", Plain(search).to_string());
-            if !io::stdin().is_terminal() {
-                let hint = "--yes does it without asking; `hookmitt events` shows what there is";
-                return Err(CliError::bad_input_with("not-agreed", several, hint));
-            }
-            if !agreed(&format!("{several}. {doing} all of them?"), screen).await? {
-                screen.note("nothing was changed");
+            let hint = "--yes does it without asking; `hookmitt events` shows what there is";
+            if !is_sure(&several, &format!("{doing} all of them?"), hint, screen).await? {
                 return Ok(Exit::No);
             }
         }

@@ -254,7 +254,8 @@ impl Explain for EngineError {
             Self::NotGenuine(_) => Some("`hookmitt verify ID` says what is missing".to_owned()),
             Self::ConfirmUrl(_) => Some("check it first: it may be forged".to_owned()),
             Self::NotConfirmed(_) => Some("ask the provider to send the request again".to_owned()),
-            Self::AlreadyConfirmed(_) | Self::BadInput(_) | Self::NotMended(_) | Self::Stopping => None,
+            Self::NotMended(_) => Some("see to that, and run `hookmitt doctor --fix` again".to_owned()),
+            Self::AlreadyConfirmed(_) | Self::BadInput(_) | Self::Stopping => None,
         }
     }
 }

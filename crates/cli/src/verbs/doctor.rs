@@ -137,7 +137,7 @@ fn line(check: &Check, fix: bool) -> String {
     };
     let line = format!("{mark} {}: {}", Plain(&check.name), Plain(&check.message));
     let hint = check.hint.as_ref().map(|hint| match check.ok {
-        false if fix => format!("can't be fixed here: {hint}"),
+        false if fix && check.fixed.is_none() => format!("can't be fixed here: {hint}"),
         _ => hint.clone(),
     });
     match hint {
@@ -154,9 +154,11 @@ mod tests {
     fn a_finding_says_what_to_do() {
         let check =
             Check { ok: false, hint: Some("make room".to_owned()), ..passed("disk", "full\u{7}".to_owned()) };
-        let plain = |check, fix| anstream::adapter::strip_str(&line(check, fix)).to_string();
+        let plain = |check: &Check, fix| anstream::adapter::strip_str(&line(check, fix)).to_string();
         assert_eq!(plain(&check, false), "bad   disk: full\\u{7}\n      make room");
         assert_eq!(plain(&check, true), "bad   disk: full\\u{7}\n      can't be fixed here: make room");
+        let failed = Check { fixed: Some(false), ..check };
+        assert_eq!(plain(&failed, true), "bad   disk: full\\u{7}\n      make room");
         let fixed = Check { fixed: Some(true), ..passed("leftovers", "a file".to_owned()) };
         assert_eq!(plain(&fixed, true), "fixed leftovers: a file");
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::doctor;
 use crate::{
-    agreed::agreed,
+    agreed::is_sure,
     failure::{CliError, Exit},
     shown,
     terminal::{ODD, Screen, Styled},
@@ -40,10 +40,12 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     let restoring = begun.await.map_err(|error| CliError::Answer(error.to_string()))?;
     screen.progress("");
     let restoring = restoring.map_err(StartError::from)?;
-    if !(args.yes || restoring.present == Some(0) || agrees(restoring.present, screen).await?) {
-        restoring.leave().map_err(StartError::from)?;
-        let hint = "--yes replaces it; it is kept beside the new one";
-        return Err(CliError::bad_input_with("not-restored", "nothing was restored", hint));
+    if !(args.yes || restoring.present == Some(0)) {
+        let sure = is_replaceable(restoring.present, screen).await;
+        if !matches!(sure, Ok(true)) {
+            restoring.leave().map_err(StartError::from)?;
+            return sure.map(|_| Exit::No);
+        }
     }
     let (checked, paused) = (restoring.checked, restoring.paused.clone());
     let made_at = restoring.note.as_ref().map(|note| note.made_at);
@@ -53,12 +55,13 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
 }
 
 /// Asks whether the inbox with so many events may be replaced; `None` if it is damaged.
-async fn agrees(present: Option<u64>, screen: &Screen) -> Result<bool, CliError> {
+async fn is_replaceable(present: Option<u64>, screen: &Screen) -> Result<bool, CliError> {
     let there = present.map_or_else(
-        || "The inbox that is there is damaged.".to_owned(),
-        |events| format!("The inbox that is there has {}.", counted(events, "event")),
+        || "the inbox that is there is damaged".to_owned(),
+        |events| format!("the inbox that is there has {}", counted(events, "event")),
     );
-    agreed(&format!("{there} Replace it? It is kept beside the new one."), screen).await
+    let hint = "--yes replaces it; it is kept beside the new one";
+    is_sure(&there, "Replace it? It is kept beside the new one.", hint, screen).await
 }
 
 /// What was restored.

@@ -1,7 +1,5 @@
 //! `hookmitt trash`: lists what was deleted, restores it, and deletes it for good.
 
-use std::io::{self, IsTerminal as _};
-
 use hookmitt_api::EventJson;
 use hookmitt_event::{Timestamp, counted};
 use http::Method;
@@ -9,7 +7,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::{
-    agreed::agreed,
+    agreed::is_sure,
     client::{Address, Client, Items},
     event_ref::EventRef,
     event_words::subject,
@@ -129,25 +127,14 @@ async fn delete(events: &Events, client: &Client, screen: &Screen) -> Result<Exi
 }
 
 async fn empty(args: &Empty, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
-    if !args.yes && !is_agreed(screen).await? {
+    let what = "what is deleted from the trash can't be restored";
+    if !(args.yes || is_sure(what, "Delete it for good?", "--yes does it without asking", screen).await?) {
         return Ok(Exit::No);
     }
     let before = args.before.map(|before| before.moment(Timestamp::now()).to_string());
     let address = Address::new(["trash", "empty"]);
     let Begun { job } = client.send(Method::POST, &address, &json!({ "before": before })).await?;
     job::follow(job, client, screen).await
-}
-
-/// Asks on a terminal whether to go on. Elsewhere nobody can answer, so `--yes` is needed.
-async fn is_agreed(screen: &Screen) -> Result<bool, CliError> {
-    if !io::stdin().is_terminal() {
-        return Err(CliError::bad_input_with(
-            "not-agreed",
-            "emptying the trash can't be undone".to_owned(),
-            "say --yes to empty it",
-        ));
-    }
-    agreed("delete everything in the trash for good? This can't be undone", screen).await
 }
 
 fn tell(done: &Value, screen: &Screen) -> Result<(), CliError> {
