@@ -73,7 +73,7 @@ impl Inbox {
         let background = Background::start("inbox-reading").map_err(open_failed)?;
         let path: Arc<Path> = path.into();
         let noted = damage.clone();
-        let readers = Readers::watched(Arc::clone(&path), move |why| noted.note(why));
+        let readers = Readers::watched(Arc::clone(&path), jobs.gate(), move |why| noted.note(why));
         Ok(Self {
             jobs,
             readers,

@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::{
     State, Unwritten,
     copying::{Copying, Orders},
+    gate::Gate,
 };
 
 /// A piece of work for a writer.
@@ -51,14 +52,15 @@ pub struct Jobs<S: State> {
     pub(crate) closing: Arc<AtomicBool>,
     pub(crate) cut: Arc<Cut>,
     pub(crate) orders: Arc<Orders>,
+    pub(crate) gate: Gate,
     pub(crate) ended: watch::Receiver<bool>,
 }
 
 impl<S: State> Clone for Jobs<S> {
     fn clone(&self) -> Self {
-        let Self { queue, closing, cut, orders, ended } = self;
+        let Self { queue, closing, cut, orders, gate, ended } = self;
         let (closing, cut, orders) = (Arc::clone(closing), Arc::clone(cut), Arc::clone(orders));
-        Self { queue: queue.clone(), closing, cut, orders, ended: ended.clone() }
+        Self { queue: queue.clone(), closing, cut, orders, gate: gate.clone(), ended: ended.clone() }
     }
 }
 
@@ -69,6 +71,11 @@ impl<S: State> fmt::Debug for Jobs<S> {
 }
 
 impl<S: State> Jobs<S> {
+    /// Returns the gate that keeps readers away while the writer waits for the log.
+    pub fn gate(&self) -> Gate {
+        self.gate.clone()
+    }
+
     /// Waits for a place in the queue, has the writer run `work`, and returns after the commit that holds it. The
     /// weight is zero: use this for work that settles or frees something, and for small settings.
     ///

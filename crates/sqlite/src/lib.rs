@@ -6,6 +6,7 @@ mod background;
 mod closed;
 mod copying;
 mod file;
+mod gate;
 mod job;
 mod log;
 mod readers;
@@ -21,6 +22,7 @@ pub use file::{
     FileId, LOG_LIMIT, PrepareError, beside, durable, make_private_folder, open_unlinked, prepare,
     private_file, reader, take, update,
 };
+pub use gate::Gate;
 pub use job::{Job, Jobs, task};
 pub use readers::Readers;
 pub use refusal::{Refusal, refusal};

@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     file::{self, BUSY, LOG_LIMIT},
+    gate::Gate,
     job::Cut,
 };
 
@@ -41,8 +42,8 @@ const LEFT_OVER: u64 = 2 * 1024 * 1024;
 const PASSES: usize = 4;
 
 /// From this size on, in bytes, the writer waits for readers to let go of the log, so that it doesn't grow to its
-/// limit.
-const INSIST_AT: u64 = LOG_LIMIT / 2;
+/// limit. It is well above two copies, because the writer would wait for a copy that goes on, too.
+const INSIST_AT: u64 = LOG_LIMIT / 4 * 3;
 
 /// The longest time that the writer waits for readers so that the log can start over.
 const INSIST_FOR: Duration = Duration::from_secs(2);
@@ -66,6 +67,7 @@ pub(crate) struct Pressure {
     shared: Arc<Shared>,
     /// Those who wait for the log to be copied and cut.
     waiting: Option<Waiting>,
+    gate: Gate,
 }
 
 /// Those who wait for a cut, and how often the log had been copied when they came.
@@ -89,14 +91,14 @@ struct Shared {
 impl Pressure {
     /// Starts the copying thread, which ends when this value is dropped. After each copy it calls `wake`, which wakes
     /// an idle writer and must not block.
-    pub(crate) fn start(path: &Path, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn start(path: &Path, gate: Gate, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
         let db = file::durable(path).map_err(io::Error::other)?;
         let (copy, asked) = sync_channel(1);
         let shared = Arc::new(Shared::default());
         let copier = Copier { db, shared: Arc::clone(&shared), wake };
         let copier =
             thread::Builder::new().name("sqlite-log".to_owned()).spawn(move || copier.run(&asked))?;
-        Ok(Self { since_copy: 0, copy: Some(copy), copier: Some(copier), shared, waiting: None })
+        Ok(Self { since_copy: 0, copy: Some(copy), copier: Some(copier), shared, waiting: None, gate })
     }
 
     /// Counts bytes handed to SQLite, and asks for a copy when enough have been written.
@@ -141,10 +143,14 @@ impl Pressure {
     /// commits.
     pub(crate) fn relieve(&self, db: &Connection) {
         let size = self.shared.log.load(Ordering::Relaxed);
-        let nearly = self.shared.nearly.swap(false, Ordering::Relaxed);
+        let nearly = self.shared.nearly.load(Ordering::Relaxed);
         if size < RESTART_AT || !nearly && size < INSIST_AT {
             return;
         }
+        if !self.gate.is_cleared() && size < INSIST_AT {
+            return; // the next commit tries again
+        }
+        self.shared.nearly.store(false, Ordering::Relaxed);
         match if size < INSIST_AT { checkpoint(db, "RESTART", RESTART_FOR) } else { insist(db) } {
             Ok(Some(log)) => {
                 self.shared.log.store(log.left(), Ordering::Relaxed);
@@ -152,6 +158,7 @@ impl Pressure {
             Ok(None) => {} // another connection is copying
             Err(error) => tracing::warn!(%error, "the write-ahead log could not be copied"),
         }
+        self.gate.open();
     }
 
     /// Copies the log and truncates it to nothing, on a disk that is nearly full. Returns whether that succeeded. The
@@ -163,7 +170,8 @@ impl Pressure {
     /// Copies the log and truncates it to nothing, after waiting so long for readers at most. Returns whether that
     /// succeeded.
     fn truncate(&self, db: &Connection, wait: Duration) -> bool {
-        match checkpoint(db, "TRUNCATE", wait) {
+        self.gate.is_cleared();
+        let is_cut = match checkpoint(db, "TRUNCATE", wait) {
             Ok(Some(log)) => {
                 self.shared.log.store(log.left(), Ordering::Relaxed);
                 log.left() == 0
@@ -173,7 +181,9 @@ impl Pressure {
                 tracing::debug!(%error, "the write-ahead log could not be truncated");
                 false
             }
-        }
+        };
+        self.gate.open();
+        is_cut
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use crate::{
     background::{Background, pause},
     closed::Closed,
+    gate::Gate,
     file::{self, FileId},
 };
 
@@ -33,6 +34,7 @@ pub struct Readers<E> {
     /// The turns of those who read on threads of low priority, which may be slow and so need turns of their own.
     slow_turns: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Open>>>,
+    gate: Gate,
     failed: Arc<dyn Fn(&E) + Send + Sync>,
 }
 
@@ -50,6 +52,7 @@ impl<E> Clone for Readers<E> {
             turns: Arc::clone(&self.turns),
             slow_turns: Arc::clone(&self.slow_turns),
             idle: Arc::clone(&self.idle),
+            gate: self.gate.clone(),
             failed: Arc::clone(&self.failed),
         }
     }
@@ -64,17 +67,18 @@ impl<E> fmt::Debug for Readers<E> {
 impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
     /// Makes the readers of a file that was prepared.
     pub fn new(path: Arc<Path>) -> Self {
-        Self::watched(path, |_| ())
+        Self::watched(path, Gate::default(), |_| ())
     }
 
-    /// Like [`new`](Self::new), and calls `failed` with whatever a read fails with.
-    pub fn watched(path: Arc<Path>, failed: impl Fn(&E) + Send + Sync + 'static) -> Self {
+    /// Like [`new`](Self::new), with the writer's gate, and calls `failed` with whatever a read fails with.
+    pub fn watched(path: Arc<Path>, gate: Gate, failed: impl Fn(&E) + Send + Sync + 'static) -> Self {
         let turns = Arc::new(Semaphore::new(READERS as usize));
         Self {
             path,
             turns,
             slow_turns: Arc::new(Semaphore::new(READERS as usize)),
             idle: Arc::default(),
+            gate,
             failed: Arc::new(failed),
         }
     }
@@ -130,6 +134,7 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         let readers = self.clone();
         let work = move || {
             let _turn = turn;
+            let _inside = readers.gate.wait();
             readers.read_here(Some(LONGEST), read)
         };
         background.run(work).await?
@@ -144,6 +149,7 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         let readers = self.clone();
         let task = tokio::task::spawn_blocking(move || {
             let _turn = turn;
+            let _inside = readers.gate.pass();
             readers.read_here(limit, read)
         });
         task.await.map_err(|_| Closed)?

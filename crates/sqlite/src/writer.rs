@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 use crate::{
     State, Upkeep,
     copying::{Order, Orders, Run},
+    gate::Gate,
     file,
     job::{Cut, Job, Jobs, Queued, Wake, caught},
     log::Pressure,
@@ -59,9 +60,10 @@ impl<S: State> Writer<S> {
         let db = file::durable(path).map_err(io::Error::other)?;
         let (sender, queue) = mpsc::channel(QUEUE);
         let (end, ended) = watch::channel(false);
-        let pressure = Pressure::start(path, wake(sender.downgrade()))?;
-        let orders = Arc::default();
-        let jobs = Jobs { queue: sender, closing: Arc::default(), cut: Arc::default(), orders, ended };
+        let gate = Gate::default();
+        let pressure = Pressure::start(path, gate.clone(), wake(sender.downgrade()))?;
+        let (closing, cut, orders) = (Arc::default(), Arc::default(), Arc::default());
+        let jobs = Jobs { queue: sender, closing, cut, orders, gate, ended };
         let desk = Desk { state, pressure, room: Room::of(path), uncut: None };
         Ok(Self { db, desk, queue, jobs, end })
     }
