@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// How long a commit works on a long list before it leaves the rest to the next one, so that captures needn't wait.
-pub(crate) const TURN: Duration = Duration::from_millis(8);
+const TURN: Duration = Duration::from_millis(8);
 
 /// How many empty bytes in the file are left to the next events, at least.
 const MUCH: u64 = 64 * 1024 * 1024;

@@ -4,19 +4,15 @@
 //! too young for it. How far that has come is stored with what was deleted. Of the events behind that place, only those
 //! are looked at again that changed since, which triggers note. So a look that finds nothing costs next to nothing.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hookmitt_event::{EventStatus, Kept};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{
-    InboxError,
-    batch::Batch,
-    deliveries::STATUS_RANK,
-    purge::{TURN, purge_since},
-    retention::Policy,
-    rows,
-};
+use crate::{InboxError, batch::Batch, deliveries::STATUS_RANK, purge::purge_since, retention::Policy, rows};
+
+/// How long a commit deletes. Overwriting what goes makes such a commit a large one, and captures wait for it.
+const TURN: Duration = Duration::from_millis(4);
 
 /// How many events are read at a time.
 const CHUNK: usize = 64;

@@ -13,8 +13,8 @@ use tokio::sync::Semaphore;
 use crate::{
     background::{Background, pause},
     closed::Closed,
-    gate::Gate,
     file::{self, FileId},
+    gate::Gate,
 };
 
 /// How many readers may read at once. More would only compete for the same disk and cores.

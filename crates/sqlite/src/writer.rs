@@ -18,8 +18,8 @@ use tokio::sync::{mpsc, watch};
 use crate::{
     State, Upkeep,
     copying::{Order, Orders, Run},
-    gate::Gate,
     file,
+    gate::Gate,
     job::{Cut, Job, Jobs, Queued, Wake, caught},
     log::Pressure,
     room::{self, Room},

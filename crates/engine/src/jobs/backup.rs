@@ -14,12 +14,13 @@ use crate::EngineError;
 
 /// How many pages are copied before they are written to the disk. The system would otherwise do that all at once, which
 /// keeps the inbox's own commits waiting.
-const SYNC_EVERY: u64 = 2_048;
+const SYNC_EVERY: u64 = 256;
 
 /// The size of a page in bytes.
 const PAGE: u64 = 4_096;
 
-/// The shortest rest between two steps.
+/// How long it rests after a step, compared with the time that this took, and at least.
+const RESTS: u32 = 2;
 const REST: Duration = Duration::from_millis(1);
 
 pub(super) async fn go(run: &mut Run, asked: BackupAsked) -> Result<(), EngineError> {
@@ -68,7 +69,7 @@ async fn copy(run: &mut Run, background: &Background, file: &Path) -> Result<u64
             let synced: std::io::Result<()> = sync.await.map_err(InboxError::from)?;
             synced.map_err(|why| InboxError::Backup(why.to_string()))?;
         }
-        tokio::time::sleep(step.took.max(REST)).await;
+        tokio::time::sleep(step.took.max(REST) * RESTS).await;
     }
 }
 

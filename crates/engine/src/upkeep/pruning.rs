@@ -21,7 +21,11 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 /// events need it.
 const GIVE_BACK_EVERY: Duration = Duration::from_secs(10 * 60);
 
-/// Prunes until it is dropped. It rests as long as it works, so that it takes half of the writer's time at most.
+/// How long it rests after a step, compared with the time that this took: so it takes a third of the writer's time at
+/// most.
+const RESTS: u32 = 2;
+
+/// Prunes until it is dropped.
 pub(super) async fn prune(base: Arc<Base>) {
     let (mut progress, mut pruner) = (Progress::of("pruning events"), Pruner::new(base.inbox.clone(), None));
     let mut after = After::new(base);
@@ -31,7 +35,7 @@ pub(super) async fn prune(base: Arc<Base>) {
         match progress.after(step).await {
             Some(pruned) if pruned.more => {
                 after.gone(pruned.gone);
-                tokio::time::sleep(begun.elapsed()).await;
+                tokio::time::sleep(begun.elapsed() * RESTS).await;
             }
             Some(_) => {
                 let tidied = after.tidy_up().await;

@@ -13,11 +13,12 @@ pub(super) enum Part {
     Text,
     Unindexed,
     Deleted,
+    Indexing,
     Beside,
 }
 
 impl Part {
-    pub(super) const ALL: [(Self, &'static str); 9] = [
+    pub(super) const ALL: [(Self, &'static str); 10] = [
         (Self::Start, "start"),
         (Self::Disk, "disk"),
         (Self::Lists, "lists"),
@@ -26,6 +27,7 @@ impl Part {
         (Self::Text, "text"),
         (Self::Unindexed, "unindexed"),
         (Self::Deleted, "deleted"),
+        (Self::Indexing, "indexing"),
         (Self::Beside, "beside"),
     ];
 
@@ -43,7 +45,7 @@ impl Part {
 
     /// Whether the part only asks a running server.
     pub(super) fn is_asked_for(self) -> bool {
-        !matches!(self, Self::Start | Self::Disk | Self::Deleted | Self::Beside)
+        !matches!(self, Self::Start | Self::Disk | Self::Deleted | Self::Indexing | Self::Beside)
     }
 }
 

@@ -78,6 +78,9 @@ fn measured(runtime: &Runtime, place: &Place, parts: &[Part]) -> anyhow::Result<
             Some(200.0),
         );
     }
+    if wanted(Part::Indexing) {
+        beside::indexing(runtime, &mut figures)?;
+    }
     if wanted(Part::Beside) {
         beside::measure(runtime, place, &mut figures)?;
     }
