@@ -1333,6 +1333,8 @@ export interface components {
         Answerer: "hookmitt" | "relay" | "channel";
         /** @description What a job was asked for. */
         AskedJson: {
+            /** @description The name that the file gets once the backup is complete; null if that isn't known, or for any other job. */
+            becomes: string | null;
             /**
              * Format: date-time
              * @description Only what was deleted before this time is deleted for good; null: everything in the trash, or any other job.
