@@ -22,7 +22,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 #[derive(Clone, Debug)]
 pub(crate) struct Others {
     changes: watch::Receiver<i64>,
-    thread: Arc<Mutex<Option<(mpsc::Sender<Infallible>, JoinHandle<()>)>>>,
+    thread: Arc<Mutex<Option<Looking>>>,
+}
+
+#[derive(Debug)]
+struct Looking {
+    /// The thread ends once this is dropped.
+    wanted: mpsc::Sender<Infallible>,
+    thread: JoinHandle<()>,
 }
 
 impl Others {
@@ -41,7 +48,7 @@ impl Others {
             }
         };
         let thread = thread::Builder::new().name("inbox-others".to_owned()).spawn(looking).map_err(failed)?;
-        Ok(Self { changes, thread: Arc::new(Mutex::new(Some((wanted, thread)))) })
+        Ok(Self { changes, thread: Arc::new(Mutex::new(Some(Looking { wanted, thread }))) })
     }
 
     /// Returns a number that changes soon after each commit.
@@ -52,7 +59,7 @@ impl Others {
     /// Ends the thread, and waits until it has closed its connection.
     pub(crate) async fn close(&self) {
         let running = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some((wanted, thread)) = running else { return };
+        let Some(Looking { wanted, thread }) = running else { return };
         drop(wanted);
         // It fails only if the thread panicked, or if the runtime ends.
         let _ended = tokio::task::spawn_blocking(|| thread.join()).await;
