@@ -106,10 +106,15 @@ async fn who_copies_the_inbox_of_a_hookmitt_that_has_ended_needs_no_log() {
     let (serve, capture) = serving(folder.path()).await;
     post(capture, "/demo", &[], b"kept").await;
     assert!(folder.path().join("inbox.db-wal").exists());
+    let is_alone = |after: &str| {
+        for file in ["inbox.db-wal", "inbox.db-shm"] {
+            assert!(!folder.path().join(file).exists(), "{file} stays after {after}");
+        }
+    };
     serve.stop().await.exits(0);
-    for file in ["inbox.db-wal", "inbox.db-shm"] {
-        assert!(!folder.path().join(file).exists(), "{file} stays");
-    }
+    is_alone("serve");
+    run(folder.path(), &["pin", "last"]).await.exits(0);
+    is_alone("a command that opened the inbox itself");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -107,10 +107,11 @@ impl Door {
         }
     }
 
-    /// Stops the engine if it runs in this process. Attempts in flight are finished first.
+    /// Stops the engine if it runs in this process, and closes its inbox. Attempts in flight are finished first.
     pub async fn close(self) {
         if let Way::Inside(_, engine) = self.way {
             engine.stop().await;
+            engine.close().await;
         }
     }
 }
