@@ -195,7 +195,7 @@ story("a screen whose code doesn't come says so, and is there after a reload", a
   const isLater = (url) => /Tunnels|DialogBox/.test(url.pathname);
   await ui.page.route(isLater, (route) => route.abort());
   await ui.page.keyboard.press('?');
-  await sees(ui.page.getByText(/A part of the page couldn't be loaded/));
+  await sees(ui.page.getByText(/This part couldn't be loaded/));
   await ui.page.getByRole('link', { name: 'Tunnels' }).first().click();
   await sees(ui.page.getByText("This part of the page couldn't be loaded."));
   await ui.page.unroute(isLater);

@@ -6,7 +6,7 @@ export async function loaded<Code>(code: Promise<Code>): Promise<Code | undefine
     return await code;
   } catch {
     const action = { label: 'Reload', run: () => location.reload() };
-    toasts.fail("A part of the page couldn't be loaded. Nothing is lost.", { action });
+    toasts.fail("This part couldn't be loaded.", { action });
     return undefined;
   }
 }
