@@ -14,7 +14,7 @@ use std::{
 
 use hookmitt_event::{Event, EventStatus, TargetId};
 use hookmitt_search::Answer;
-use hookmitt_sqlite::Background;
+use hookmitt_sqlite::{Background, is_called_out};
 use rusqlite::{Connection, params};
 
 use crate::{Inbox, InboxError, content, matching::answers, owner, row::by_seq};
@@ -148,7 +148,8 @@ impl Inbox {
                 while let Some(row) = found.next()? {
                     let (seq, size): (i64, u64) = (row.get(0)?, row.get(1)?);
                     bytes += size;
-                    if !all.events.is_empty() && (bytes > BYTES || begun.elapsed() > LONG) {
+                    let is_enough = bytes > BYTES || begun.elapsed() > LONG || is_called_out();
+                    if !all.events.is_empty() && is_enough {
                         all.through = seq - 1;
                         break;
                     }
@@ -176,7 +177,8 @@ impl Inbox {
                 let begun = Instant::now();
                 for note in notes {
                     let note = note?;
-                    if bytes > BYTES || begun.elapsed() > LONG {
+                    let is_enough = bytes > BYTES || begun.elapsed() > LONG || is_called_out();
+                    if !taken.is_empty() && is_enough {
                         break;
                     }
                     if let Some(found) = indexable(db, note.seq, note.text)? {

@@ -7,6 +7,7 @@ use std::{
 
 use hookmitt_event::{EventId, TargetId};
 use hookmitt_search::{Answer, Needs, Query, Seen};
+use hookmitt_sqlite::is_called_out;
 use rusqlite::Connection;
 
 use crate::{
@@ -98,7 +99,8 @@ pub(crate) fn among(
             part.items.push(found);
         }
         part.reached = *seq; // at least one, so that every search comes to its end
-        if part.items.len() >= wanted || end.is_some_and(|end| Instant::now() >= end) {
+        let is_over = end.is_some_and(|end| Instant::now() >= end) || is_called_out();
+        if part.items.len() >= wanted || is_over {
             break;
         }
     }

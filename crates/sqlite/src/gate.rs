@@ -1,13 +1,14 @@
 //! Keeps those who read at length from the file while the writer's log is to start over.
 
 use std::{
+    cell::RefCell,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 /// How long the gate stays shut at most before the log starts over. Whoever is inside leaves much sooner as a rule, even
 /// on a busy machine.
-const SHUT_FOR: Duration = Duration::from_millis(250);
+const SHUT_FOR: Duration = Duration::from_millis(500);
 
 /// A gate between a writer and those who read one snapshot after the other, for example a search through everything.
 ///
@@ -45,10 +46,12 @@ impl Gate {
         Inside(self)
     }
 
-    /// Waits until the gate is open, and goes in. If its writer forgets it, it is opened.
+    /// Waits until the gate is open, and goes in; this thread hears from then on when it [is called
+    /// out](is_called_out). If the writer forgets the gate, it is opened.
     pub(crate) fn wait(&self) -> Inside<'_> {
         let waited = self.0.1.wait_timeout_while(self.state(), SHUT_FOR, |state| state.shut.is_some());
         waited.unwrap_or_else(PoisonError::into_inner).0.shut = None;
+        HEARS.replace(Some(self.clone()));
         self.pass()
     }
 
@@ -62,8 +65,20 @@ pub(crate) struct Inside<'a>(&'a Gate);
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
+        HEARS.take();
         self.0.state().inside -= 1;
     }
+}
+
+thread_local! {
+    /// The gate that this thread waited at, while it is inside.
+    static HEARS: RefCell<Option<Gate>> = const { RefCell::new(None) };
+}
+
+/// Whether this thread reads at length, and the writer waits for it. It should leave with what it has: on a busy machine
+/// it would keep its snapshot for long, because every other thread goes first.
+pub fn is_called_out() -> bool {
+    HEARS.with_borrow(|gate| gate.as_ref().is_some_and(|gate| gate.state().shut.is_some()))
 }
 
 #[cfg(test)]
@@ -76,12 +91,15 @@ mod tests {
     fn nobody_goes_in_until_the_log_has_started_over() {
         let gate = Gate::default();
         let inside = gate.wait();
+        assert!(!is_called_out());
         assert!(!gate.is_cleared());
+        assert!(is_called_out());
         let next = thread::spawn({
             let gate = gate.clone();
             move || drop(gate.wait())
         });
         drop(inside);
+        assert!(!is_called_out());
         assert!(gate.is_cleared(), "the next one waits outside");
         gate.open();
         next.join().unwrap();

@@ -22,7 +22,7 @@ pub use file::{
     FileId, LOG_LIMIT, PrepareError, beside, durable, make_private_folder, open_unlinked, prepare,
     private_file, reader, take, update,
 };
-pub use gate::Gate;
+pub use gate::{Gate, is_called_out};
 pub use job::{Job, Jobs, task};
 pub use readers::Readers;
 pub use refusal::{Refusal, refusal};

@@ -14,7 +14,7 @@ use crate::{
     background::{Background, pause},
     closed::Closed,
     file::{self, FileId},
-    gate::Gate,
+    gate::{Gate, is_called_out},
 };
 
 /// How many readers may read at once. More would only compete for the same disk and cores.
@@ -172,7 +172,9 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         let Open { mut db, file } = self.take()?;
         let end = limit.map(|limit| Instant::now() + limit);
         let is_over = move || {
-            pause();
+            if !is_called_out() {
+                pause();
+            }
             end.is_some_and(|end| Instant::now() >= end)
         };
         db.progress_handler(STEPS, Some(is_over))?;

@@ -62,6 +62,7 @@ async fn indexed(folder: &Path, body: &str) {
     catch_up(&mut indexing).await;
     indexing.index.close().await;
     engine.stop().await;
+    engine.close().await;
 }
 
 fn query(q: &str) -> Query {
