@@ -4,7 +4,15 @@ import type { Job } from '../api/shapes';
 import { jobAbout, jobNote, jobProgress, jobResult, jobShare } from './job';
 import { dateTime } from './time';
 
-const NOTHING = { q: null, events: null, file: null, source: null, until: null, before: null };
+const NOTHING = {
+  q: null,
+  events: null,
+  file: null,
+  becomes: null,
+  source: null,
+  until: null,
+  before: null,
+};
 
 const job = (change: Partial<Job> = {}): Job => ({
   id: 7,
@@ -40,6 +48,7 @@ describe('a job in words', () => {
       `demo, before ${dateTime(until)}`,
     );
     expect(jobAbout(job({ kind: 'empty', asked: NOTHING }))).toBe('');
+    expect(jobAbout(job({ kind: 'backup', asked: { ...NOTHING, becomes: '/b.db' } }))).toBe('/b.db');
   });
 
   it('says what it has changed', () => {

@@ -46,6 +46,7 @@ export function jobAbout({ asked }: Job): string {
   if (asked.deleted_by != null) return `what job ${asked.deleted_by} deleted`;
   if (asked.q != null) return asked.q;
   if (asked.events != null) return counted(asked.events, 'event');
+  if (asked.becomes != null) return asked.becomes;
   return [asked.source ?? '', asked.until == null ? '' : `before ${dateTime(asked.until)}`]
     .filter(Boolean)
     .join(', ');
