@@ -6,8 +6,8 @@ use tokio::sync::oneshot;
 
 use crate::{failure::CliError, terminal::Screen};
 
-/// Asks before a verb does what can't be undone, or to more than its user may think; `what` is that, as a sentence without
-/// its full stop. Where nobody can answer it is refused, with the hint that says how to do without asking.
+/// Asks before a verb does what can't be undone, or changes more than its user may expect. `what` says what that is, as a
+/// sentence without its full stop. Without a terminal, where nobody can answer, it fails with `what` and the hint.
 pub(crate) async fn is_sure(
     what: &str,
     question: &str,

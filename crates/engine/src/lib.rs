@@ -22,6 +22,7 @@ mod keeping;
 mod live;
 mod manage;
 mod not_kept;
+mod others;
 mod own_addresses;
 mod replay;
 mod search;

@@ -184,43 +184,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::{State, Unwritten, Writer, file};
-
-    struct Plain;
-
-    #[derive(Clone, Debug, thiserror::Error)]
-    #[error("{0}")]
-    struct Failure(String);
-
-    impl From<rusqlite::Error> for Failure {
-        fn from(error: rusqlite::Error) -> Self {
-            Self(error.to_string())
-        }
-    }
-
-    impl From<Unwritten> for Failure {
-        fn from(why: Unwritten) -> Self {
-            Self(format!("{why:?}"))
-        }
-    }
-
-    impl State for Plain {
-        type Error = Failure;
-        fn begin(&mut self, _: &Connection) -> Result<(), Failure> {
-            Ok(())
-        }
-        fn keep(&mut self) {}
-        fn undo(&mut self, _: &Connection) -> Result<(), Failure> {
-            Ok(())
-        }
-        fn end(&mut self, _: &Connection, _: bool) -> Result<(), Failure> {
-            Ok(())
-        }
-        fn committed(&mut self) -> u64 {
-            0
-        }
-        fn rolled_back(&mut self) {}
-    }
+    use crate::{Writer, file, plain::Plain};
 
     fn store(folder: &Path) -> crate::Jobs<Plain> {
         let path = folder.join("a.db");
@@ -231,7 +195,7 @@ mod tests {
             INSERT INTO a SELECT 0, randomblob(3000) FROM n";
         db.execute(fill, []).unwrap();
         drop(db);
-        Writer::open(&path, Plain).unwrap().start("writer").unwrap()
+        Writer::open(&path, Plain::default()).unwrap().start("writer").unwrap()
     }
 
     fn target(folder: &Path) -> Connection {

@@ -6,8 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the gate stays shut at most before the log starts over. Whoever is inside leaves much sooner as a rule, even
-/// on a busy machine.
+/// How long the writer leaves the gate shut before it no longer waits for those who are inside. They usually leave much
+/// sooner, even on a busy machine.
 const SHUT_FOR: Duration = Duration::from_millis(500);
 
 /// A gate between a writer and those who read one snapshot after the other, for example a search through everything.

@@ -9,6 +9,8 @@ mod file;
 mod gate;
 mod job;
 mod log;
+#[cfg(test)]
+mod plain;
 mod readers;
 mod refusal;
 mod room;

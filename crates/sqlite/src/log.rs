@@ -273,3 +273,63 @@ fn checkpoint(db: &Connection, mode: &str, wait: Duration) -> rusqlite::Result<O
     db.busy_timeout(BUSY)?;
     answer
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::{
+        Background, Jobs, Readers, Writer, is_called_out,
+        plain::{Failure, Plain},
+        prepare,
+    };
+
+    const LETTER: u64 = 1024 * 1024;
+
+    /// Writes letters; if the log never started over, it would have all of them. Returns how large the log became, in
+    /// bytes: its file keeps the size.
+    async fn written(jobs: &Jobs<Plain>, log: &Path) -> u64 {
+        for _ in 0..200 {
+            let letter = |db: &Connection, _: &mut Plain| {
+                Ok(db.execute("INSERT INTO letter VALUES (randomblob(?1))", [LETTER])?)
+            };
+            jobs.write(letter).await.unwrap();
+        }
+        fs::metadata(log).unwrap().len()
+    }
+
+    /// Reads one thing after the other, as a page of a search does.
+    fn page(db: &Connection) -> Result<(), Failure> {
+        const SQL: &str = "WITH RECURSIVE n (n) AS
+            (SELECT count(*) FROM letter UNION ALL SELECT n + 1 FROM n LIMIT 500) SELECT max(n) FROM n";
+        for _ in 0..100 {
+            db.query_row(SQL, [], |_| Ok(()))?;
+            if is_called_out() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_search_that_goes_on_and_on_lets_the_log_start_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, log) = (folder.path().join("letters.db"), folder.path().join("letters.db-wal"));
+        let schema = "CREATE TABLE letter (a); PRAGMA user_version = 1";
+        prepare(&path, &folder.path().join("lock"), &[schema]).unwrap();
+        let jobs = Writer::open(&path, Plain(LETTER)).unwrap().start("writer").unwrap();
+        let readers: Readers<Failure> = Readers::watched(path.as_path().into(), jobs.gate(), |_| ());
+        let background = Background::start("search").unwrap();
+        let search = async {
+            loop {
+                readers.read_on(&background, page).await.unwrap();
+            }
+        };
+        let largest = tokio::select! {
+            largest = written(&jobs, &log) => largest,
+            never = search => never,
+        };
+        assert!(largest < INSIST_AT, "the log has {} MiB", largest / LETTER);
+    }
+}

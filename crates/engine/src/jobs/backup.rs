@@ -19,9 +19,11 @@ const SYNC_EVERY: u64 = 256;
 /// The size of a page in bytes.
 const PAGE: u64 = 4_096;
 
-/// How long it rests after a step, compared with the time that this took, and at least.
+/// How many times as long as a step it rests after it.
 const RESTS: u32 = 2;
-const REST: Duration = Duration::from_millis(1);
+
+/// How long a step counts at least.
+const LEAST: Duration = Duration::from_millis(1);
 
 pub(super) async fn go(run: &mut Run, asked: BackupAsked) -> Result<(), EngineError> {
     let background = Background::start("backup").map_err(|why| InboxError::Backup(why.to_string()))?;
@@ -69,7 +71,7 @@ async fn copy(run: &mut Run, background: &Background, file: &Path) -> Result<u64
             let synced: std::io::Result<()> = sync.await.map_err(InboxError::from)?;
             synced.map_err(|why| InboxError::Backup(why.to_string()))?;
         }
-        tokio::time::sleep(step.took.max(REST) * RESTS).await;
+        tokio::time::sleep(step.took.max(LEAST) * RESTS).await;
     }
 }
 

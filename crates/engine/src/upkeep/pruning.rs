@@ -21,8 +21,7 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 /// events need it.
 const GIVE_BACK_EVERY: Duration = Duration::from_secs(10 * 60);
 
-/// How long it rests after a step, compared with the time that this took: so it takes a third of the writer's time at
-/// most.
+/// How many times as long as a step it rests after it: so it takes a third of the writer's time at most.
 const RESTS: u32 = 2;
 
 /// Prunes until it is dropped.
