@@ -29,6 +29,7 @@ mod path_hint;
 mod private_file;
 mod problem;
 mod provider_name;
+mod replaced;
 mod search;
 mod seat;
 mod secret_variable;

@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::replaced::{Replaced, is_at};
+
 /// The right to make a file, which one command has at a time.
 ///
 /// It is a lock on a file of its own: a lock on the part would keep SQLite out on some systems. A system that can't lock
@@ -78,21 +80,23 @@ impl Part {
         &self.path
     }
 
-    /// Gives it its name. Unless `force` is set, that fails if something has that name by now.
-    pub(crate) fn becomes(self, force: bool) -> io::Result<()> {
+    /// Gives it its name, and returns what had it before. Unless `force` is set, that fails if something has that name by
+    /// now.
+    pub(crate) fn becomes(self, force: bool) -> io::Result<Replaced> {
         if !is_at(&self.made, &self.path) {
             return Err(io::Error::other("another file took the place of the one that was being made"));
         }
         let file = &self.turn.file;
+        let replaced = Replaced::hold(file);
         if force {
             fs::rename(&self.path, file)?
         } else {
             self.rename_if_free(file)?
         }
-        match file.parent() {
-            Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
-            _ => Ok(()),
+        if let Some(folder) = file.parent().filter(|_| cfg!(unix)) {
+            File::open(folder)?.sync_all()?;
         }
+        Ok(replaced)
     }
 
     fn rename_if_free(&self, file: &Path) -> io::Result<()> {
@@ -128,19 +132,6 @@ fn opened(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.open(path)
 }
 
-/// Whether an open file is the one that has this name.
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let there = fs::symlink_metadata(path).and_then(|there| Ok((there, file.metadata()?)));
-    there.is_ok_and(|(there, open)| (there.dev(), there.ino()) == (open.dev(), open.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, path: &Path) -> bool {
-    path.exists()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,12 +156,12 @@ mod tests {
         fs::write(first.path(), "whole").unwrap();
         assert!(Turn::take(&file).unwrap().is_none());
         let _other = part(&folder.path().join("c.db"));
-        first.becomes(false).unwrap();
+        let _nothing = first.becomes(false).unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"whole");
         let second = part(&file);
         let why = second.becomes(false).unwrap_err();
         assert_eq!(why.kind(), io::ErrorKind::AlreadyExists);
-        part(&file).becomes(true).unwrap();
+        part(&file).becomes(true).unwrap().give_back().unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"");
         drop(_other);
         assert_eq!(names(folder.path()), ["b.db"]);

@@ -53,12 +53,13 @@ pub(crate) async fn run(
     if ended != Exit::Success {
         return Ok(ended);
     }
-    part.becomes(args.force).map_err(|error| match error.kind() {
+    let replaced = part.becomes(args.force).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => there(&file),
         _ => CliError::file(&file, error),
     })?;
     screen.note(format_args!("written to {}", shown(&file)));
     screen.note("secrets and tunnels' keys are not in it: keep those elsewhere");
+    let _left_to_the_system = replaced.give_back();
     Ok(Exit::Success)
 }
 

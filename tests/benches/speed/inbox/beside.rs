@@ -5,12 +5,15 @@ use std::{
     fs,
     path::Path,
     process::{Child, Command, Stdio},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow, ensure};
 use tokio::runtime::Runtime;
 
 use super::{
@@ -44,7 +47,7 @@ const TURNS: usize = 3;
 /// What goes on beside captures, and the command that runs again and again meanwhile.
 const BESIDES: [(&str, Option<&[&str]>); 5] = [
     ("search", Some(&["events", "body./nothing/like/this:1", "--limit", "1"])),
-    ("export", Some(&["export", "--where", "source:shop", "--yes", "-o", "exported"])),
+    ("export", Some(&["export", "--source", "github", "--raw", "-o", "exported"])),
     ("backup", Some(&["backup", "copy.db", "--force"])),
     ("rebuild", None),
     ("prune", None),
@@ -104,12 +107,16 @@ fn no_index(folder: &DataDir) -> anyhow::Result<()> {
 }
 
 /// Returns the 99th percentile of captures while a command runs again and again, and the largest log, in MiB.
-fn beside(runtime: &Runtime, data_dir: &Path, arguments: Option<&[&str]>) -> anyhow::Result<(f64, f64)> {
+fn beside(
+    runtime: &Runtime,
+    data_dir: &Path,
+    arguments: Option<&'static [&'static str]>,
+) -> anyhow::Result<(f64, f64)> {
     let server = start_hookmitt(data_dir)?;
     let log = LargestFile::watch(data_dir.join("inbox.db-wal"));
-    let running = arguments.map(|arguments| Again::run(data_dir, arguments)).transpose()?;
+    let running = arguments.map(|arguments| Again::run(data_dir, arguments));
     let answered = loaded(runtime, &server, 77)?;
-    drop(running);
+    running.map_or(Ok(()), Again::stop)?;
     Ok((p99(&answered), mib(log.stop())))
 }
 
@@ -127,39 +134,45 @@ fn p99(answered: &Answered) -> f64 {
     percentile(&answered.waits, 99.0)
 }
 
-/// A command that runs again and again until this is dropped.
+/// A command that runs again and again until it is stopped.
 struct Again {
-    stop: Arc<std::sync::atomic::AtomicBool>,
-    runner: Option<thread::JoinHandle<()>>,
+    stop: Arc<AtomicBool>,
+    runner: thread::JoinHandle<anyhow::Result<()>>,
 }
 
 impl Again {
-    fn run(data_dir: &Path, arguments: &[&str]) -> anyhow::Result<Self> {
-        let mut running = command(data_dir, arguments)?;
-        let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    fn run(data_dir: &Path, arguments: &'static [&'static str]) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
         let (stopped, data_dir) = (Arc::clone(&stop), data_dir.to_owned());
-        let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
         let runner = thread::spawn(move || {
-            while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
-                if running.try_wait().is_ok_and(|ended| ended.is_some()) {
-                    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-                    let Ok(next) = command(&data_dir, &words) else { return };
-                    running = next;
-                }
-                thread::sleep(Duration::from_millis(10));
+            while !stopped.load(Ordering::Relaxed) {
+                once(&data_dir, arguments, &stopped)?;
             }
-            let _ended_before = running.kill();
-            let _reaped = running.wait();
+            Ok(())
         });
-        Ok(Self { stop, runner: Some(runner) })
+        Self { stop, runner }
+    }
+
+    /// Ends the command. Fails if it ever failed: then there was nothing to measure.
+    fn stop(self) -> anyhow::Result<()> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.runner.join().map_err(|_| anyhow!("the thread that runs the command panicked"))?
     }
 }
 
-impl Drop for Again {
-    fn drop(&mut self) {
-        self.stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        let _joined = self.runner.take().map(thread::JoinHandle::join);
+/// Runs a command until it ends, or is stopped.
+fn once(data_dir: &Path, arguments: &[&str], stopped: &AtomicBool) -> anyhow::Result<()> {
+    let mut running = command(data_dir, arguments)?;
+    while !stopped.load(Ordering::Relaxed) {
+        if let Some(ended) = running.try_wait()? {
+            ensure!(ended.success(), "{arguments:?}: {ended}");
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(10));
     }
+    running.kill()?;
+    running.wait()?;
+    Ok(())
 }
 
 fn command(data_dir: &Path, arguments: &[&str]) -> anyhow::Result<Child> {
