@@ -21,8 +21,8 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 /// events need it.
 const GIVE_BACK_EVERY: Duration = Duration::from_secs(10 * 60);
 
-/// How many times as long as a step it rests after it: so it takes a third of the writer's time at most.
-const RESTS: u32 = 2;
+/// How many times as long as a step it rests after it: so it takes a quarter of the writer's time at most.
+const RESTS: u32 = 3;
 
 /// Prunes until it is dropped.
 pub(super) async fn prune(base: Arc<Base>) {
