@@ -175,6 +175,30 @@ async fn what_is_no_backup_is_refused_and_the_inbox_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_ends_a_backup_and_the_earlier_one_stays() {
+    let mut random = SmallRng::seed_from_u64(seed());
+    let (folder, out) = (folder(), folder());
+    let (dir, file) = (folder.path(), out.path().join("b.db"));
+    let server = Server::start(dir).await;
+    post(server.capture, "/shop/order", &[], b"first").await;
+    run(dir, &["backup", file.to_str().unwrap()]).await.exits(0);
+    let earlier = std::fs::read(&file).unwrap();
+    for _ in 0..200 {
+        let mut body = vec![0; 250_000];
+        random.fill(body.as_mut_slice());
+        post(server.capture, "/shop/order", &[], &body).await;
+    }
+    let made = Process::start(command(dir, &["backup", file.to_str().unwrap(), "--force"]));
+    while server.ask("GET", "/api/jobs/2", Value::Null).await["state"] != "running" {}
+    let ran = made.stop().await.exits(130);
+    assert!(ran.err.contains("cancelled"), "{}", ran.err);
+    assert_eq!(server.ask("GET", "/api/jobs/2", Value::Null).await["state"], "cancelled");
+    assert_eq!(names(out.path()), ["b.db"], "nothing else is left");
+    assert!(std::fs::read(&file).unwrap() == earlier, "the earlier backup is as it was");
+    server.kill().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_backup_that_is_killed_leaves_no_half_file() {
     let mut random = SmallRng::seed_from_u64(seed());
     let (folder, out) = (folder(), folder());

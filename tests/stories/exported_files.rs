@@ -55,8 +55,9 @@ async fn threat_8_a_raw_export_is_for_its_owner_alone_whatever_was_there_before(
         assert_eq!(mode(path), 0o600, "{}", path.display());
         fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
     }
-    export(&data, &["--source", "demo"], &set).await.exits(0);
+    export(&data, &["--where", "source:demo"], &set).await.exits(0);
     assert!(made.iter().all(|path| mode(path) == 0o600));
+    assert_eq!(fs::read_dir(&set).unwrap().count(), 2, "the same two, by a search");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -149,6 +149,14 @@ async fn threat_11_a_signature_that_can_t_be_made_anew_stays_here() {
     let order = json!({ "ids": [resigned], "raw": true });
     let (status, problem) = app.call("POST", "/api/export", order).await;
     assert_eq!((status, &problem["code"]), (400, &json!("own-signature")), "{problem}");
+
+    // Of several events, the others are written.
+    let (data, out) = (app.stop().await, folder());
+    let set = out.path().join("set");
+    let typed = ["export", "--where", "source:own", "--raw", "-o", set.to_str().unwrap()];
+    let ran = run(data.path(), &typed).await.exits(1);
+    assert!(ran.err.contains("#2 was signed here") && ran.err.contains("wrote 1 file:"), "{}", ran.err);
+    assert_eq!(std::fs::read_dir(&set).unwrap().count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

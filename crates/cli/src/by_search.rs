@@ -1,4 +1,4 @@
-//! Verbs that change all events that a search finds.
+//! Verbs that are about all events that a search finds.
 
 use hookmitt_event::Plain;
 use http::Method;
@@ -9,11 +9,11 @@ use crate::{
     client::{Address, Client, Items},
     failure::{CliError, Exit},
     job::{self, Begun},
-    search::argument,
+    search::{argument, read},
     terminal::Screen,
 };
 
-/// Which events a verb changes if none is named.
+/// Which events a verb is about if none is named.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BySearch {
     /// All events that match this search
@@ -24,7 +24,7 @@ pub(crate) struct BySearch {
     yes: bool,
 }
 
-/// From how many events on a verb asks first.
+/// Above how many events a verb asks first.
 const MANY: usize = 100;
 
 fn search(typed: &str) -> Result<String, String> {
@@ -35,6 +35,24 @@ fn search(typed: &str) -> Result<String, String> {
 }
 
 impl BySearch {
+    /// Reads the search, and asks if more events match than its user may expect: those that `meant` finds.
+    pub(crate) async fn is_meant(
+        &self,
+        search: &str,
+        meant: &str,
+        doing: &str,
+        client: &Client,
+        screen: &Screen,
+    ) -> Result<bool, CliError> {
+        read(search, screen)?;
+        if self.yes || !is_many(meant, client).await? {
+            return Ok(true);
+        }
+        let several = format!("more than {MANY} events match {:?}", Plain(search).to_string());
+        let hint = "--yes does it without asking; `hookmitt events` shows what there is";
+        is_sure(&several, &format!("{doing} all of them?"), hint, screen).await
+    }
+
     /// Asks for the job at an address such as `delete`, and follows it. `doing` names it in the question: `Delete`.
     pub(crate) async fn run(
         &self,
@@ -45,12 +63,8 @@ impl BySearch {
         screen: &Screen,
     ) -> Result<Exit, CliError> {
         let meant = if address == "restore" { format!("{search} is:deleted") } else { search.to_owned() };
-        if !self.yes && is_many(&meant, client).await? {
-            let several = format!("more than {MANY} events match {:?}", Plain(search).to_string());
-            let hint = "--yes does it without asking; `hookmitt events` shows what there is";
-            if !is_sure(&several, &format!("{doing} all of them?"), hint, screen).await? {
-                return Ok(Exit::No);
-            }
+        if !self.is_meant(search, &meant, doing, client, screen).await? {
+            return Ok(Exit::No);
         }
         let Begun { job } =
             client.send(Method::POST, &Address::new([address]), &json!({ "q": search })).await?;
@@ -58,7 +72,7 @@ impl BySearch {
     }
 }
 
-/// Whether a search finds more events than a verb changes without asking.
+/// Whether a search finds so many events that a verb asks first.
 async fn is_many(search: &str, client: &Client) -> Result<bool, CliError> {
     let address =
         Address::new(["events"]).with("q", Some(search)).with("limit", Some((MANY + 1).to_string()));

@@ -71,11 +71,12 @@ pub(crate) fn own_key(
     place: &KeyPlace,
 ) -> Result<Option<First>, InboxError> {
     const TAKE: &str = "INSERT INTO first_key (source, key, seq, id, at) VALUES (?1, ?2, ?3, ?4, ?5)
-        ON CONFLICT DO UPDATE SET seq = excluded.seq, id = excluded.id, at = excluded.at, went = NULL
+        ON CONFLICT DO UPDATE SET seq = excluded.seq, id = excluded.id, at = excluded.at, went = NULL,
+            sha256 = NULL
         WHERE ?6 AND EXISTS (SELECT 1 FROM event WHERE event.seq = first_key.seq
             AND (event.verdict <> 0 OR event.flags & 1))";
     const FIND: &str = "SELECT seq, id, at FROM first_key WHERE source = ?1 AND key = ?2";
-    const RENEW: &str = "UPDATE first_key SET seq = ?3, id = ?4, at = ?5, went = NULL
+    const RENEW: &str = "UPDATE first_key SET seq = ?3, id = ?4, at = ?5, went = NULL, sha256 = NULL
         WHERE source = ?1 AND key = ?2";
     let KeyPlace { source, seq, id, at, is_proved } = place;
     let other_body = claim.single_use.map(|single| taken(db, single, place)).transpose()?.flatten();

@@ -39,10 +39,13 @@ const LARGEST: usize = 4 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_millis(200);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
+/// Up to how many events that wait are counted one by one.
+const COUNTED: u64 = 256;
+
 /// What packing has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
-    /// How many events wait to be packed, at most: events that were deleted meanwhile are counted.
+    /// How many events wait to be packed. If there are very many, those that were deleted meanwhile are counted, too.
     pub waiting: u64,
     /// How many bytes the packed events had as they came, since ever.
     pub before: u64,
@@ -138,13 +141,17 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn packing(&self) -> Result<Packing, InboxError> {
-        const SQL: &str = "SELECT max(0, coalesce((SELECT max(seq) FROM raw), 0) - s.value), b.value, a.value
+        const SQL: &str =
+            "SELECT max(0, coalesce((SELECT max(seq) FROM raw), 0) - s.value), b.value, a.value,
+                (SELECT count(*) FROM (SELECT 1 FROM raw WHERE raw.seq > s.value LIMIT ?1))
             FROM meta s JOIN meta b ON b.key = 'packed_before' JOIN meta a ON a.key = 'packed_after'
             WHERE s.key = 'packed_seq'";
         let read = |db: &Connection| {
             let in_use = in_use(db)?;
-            Ok(db.query_row(SQL, [], |row| {
-                Ok(Packing { waiting: row.get(0)?, before: row.get(1)?, after: row.get(2)?, in_use })
+            Ok(db.query_row(SQL, [COUNTED], |row| {
+                let (numbers, counted): (u64, u64) = (row.get(0)?, row.get(3)?);
+                let waiting = if counted < COUNTED { counted } else { numbers };
+                Ok(Packing { waiting, before: row.get(1)?, after: row.get(2)?, in_use })
             })?)
         };
         self.readers.read(read).await

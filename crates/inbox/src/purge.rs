@@ -83,12 +83,13 @@ pub(crate) fn purge_since(
 fn purge_one(batch: &mut Batch<'_>, seq: i64, started: Instant) -> Result<Outcome, InboxError> {
     const FIND: &str = "SELECT source, verdict, duplicate_of IS NOT NULL, size, deleted_at IS NOT NULL
         FROM event WHERE seq = ?1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE event = ?1 AND state = 1)";
-    const REST: [&str; 6] = [
+    const REST: [&str; 7] = [
         "DELETE FROM late_answer WHERE event = ?1",
         "DELETE FROM tag WHERE event = ?1",
         "DELETE FROM binned WHERE event = ?1",
         "DELETE FROM look_again WHERE seq = ?1",
         "DELETE FROM first_key WHERE seq = ?1 AND seq <= (SELECT value FROM meta WHERE key = 'keys_swept')",
+        "UPDATE first_key SET sha256 = (SELECT sha256 FROM event WHERE seq = ?1) WHERE seq = ?1",
         "DELETE FROM event WHERE seq = ?1",
     ];
     const GOING_NOW: &str = "UPDATE event SET flags = flags | ?2 WHERE seq = ?1";

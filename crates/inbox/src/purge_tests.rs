@@ -79,6 +79,21 @@ async fn only_the_trash_is_emptied_and_only_what_was_deleted_before() {
 }
 
 #[tokio::test]
+async fn a_repeat_with_other_bytes_is_a_conflict_though_its_first_is_gone() {
+    let story = Story::begin(OrderMode::Sequential).await;
+    let (inbox, first) = (&story.inbox, story.arrives(None).await);
+    let [same_before, other_before] =
+        [story.repeats(first).await, story.repeats_with(first, "another").await];
+    inbox.set_deleted(first, Some(story.clock.now())).await.unwrap();
+    assert!(inbox.delete_for_good(first).await.unwrap());
+    let [same, other] = [story.repeats(first).await, story.repeats_with(first, "another").await];
+    for (id, conflict) in [(same_before, false), (other_before, true), (same, false), (other, true)] {
+        let event = inbox.event(id).await.unwrap();
+        assert_eq!((event.duplicate_of, event.conflict), (Some(first), conflict), "#{}", event.seq);
+    }
+}
+
+#[tokio::test]
 async fn what_is_being_sent_is_deleted_for_good_only_afterwards() {
     let story = Story::begin(OrderMode::Sequential).await;
     let (inbox, now) = (&story.inbox, story.clock.now());

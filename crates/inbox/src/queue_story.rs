@@ -45,12 +45,18 @@ impl Story {
 
     /// Stores another event with the key of an earlier one.
     pub(crate) async fn repeats(&self, first: EventId) -> EventId {
-        let new = NewEvent {
-            dedupe_key: DedupeKey::Id(first.to_string()),
-            key_hash: *first.as_bytes(),
-            ..samples::event(self.source, self.clock.now())
-        };
-        self.inbox.store(new).await.unwrap().id
+        self.repeats_as(first, samples::event(self.source, self.clock.now())).await
+    }
+
+    /// Like [`repeats`](Self::repeats), with another body.
+    pub(crate) async fn repeats_with(&self, first: EventId, body: &'static str) -> EventId {
+        let event = samples::event(self.source, self.clock.now());
+        self.repeats_as(first, samples::with_body(event, body)).await
+    }
+
+    async fn repeats_as(&self, first: EventId, event: NewEvent) -> EventId {
+        let (dedupe_key, key_hash) = (DedupeKey::Id(first.to_string()), *first.as_bytes());
+        self.inbox.store(NewEvent { dedupe_key, key_hash, ..event }).await.unwrap().id
     }
 
     pub(crate) fn claiming(&self) -> Claiming {

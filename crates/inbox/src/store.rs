@@ -175,14 +175,14 @@ pub(crate) fn arrived_before(db: &Connection, new: &NewEvent) -> Result<Option<S
     Ok(earlier.optional()?)
 }
 
-/// Whether the first event has other bytes. A copy from backup sync is not compared, and a first event that was pruned
-/// can't be.
+/// Whether the first event has other bytes, or had, if it was deleted. A copy from backup sync is not compared.
 fn differs(db: &Connection, new: &NewEvent, first: i64) -> Result<bool, InboxError> {
-    const SQL: &str = "SELECT sha256 FROM event WHERE seq = ?1";
+    const SQL: &str = "SELECT coalesce((SELECT sha256 FROM event WHERE seq = ?1),
+        (SELECT max(sha256) FROM first_key WHERE seq = ?1))";
     if new.via == Via::BackupSync {
         return Ok(false);
     }
-    let sha256 = db.prepare_cached(SQL)?.query_row([first], |row| row.get::<_, [u8; 32]>(0)).optional()?;
+    let sha256 = db.prepare_cached(SQL)?.query_row([first], |row| row.get::<_, Option<[u8; 32]>>(0))?;
     Ok(sha256.is_some_and(|sha256| sha256 != new.sha256))
 }
 

@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, config::DbConfig, 
 use crate::{error::IndexError, syncs};
 
 /// Changes with the meaning of what the file holds. A file of another format is made anew.
-const FORMAT: &str = "3";
+const FORMAT: &str = "4";
 
 const SCHEMA: &str = "
     PRAGMA page_size = 8192;

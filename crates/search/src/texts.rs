@@ -6,22 +6,22 @@ use hookmitt_event::HeaderLine;
 
 use crate::{Seen, fold::fold_onto};
 
-/// Iterates over the texts in which a text without a key is looked for: type, title, path, query, note, header lines as
-/// `Name: value`, and body. A body of JSON that has `\uXXXX` or `\/` comes a second time with these escapes decoded.
+/// Iterates over the texts in which a text without a key is looked for: type, title, path with query, note, header
+/// lines as `Name: value`, and body. A body of JSON that has `\uXXXX` or `\/` comes a second time with these escapes decoded.
 /// Bytes that are not UTF-8 become U+FFFD.
 pub fn texts<'a>(seen: &Seen<'a>) -> impl Iterator<Item = Cow<'a, str>> {
     let event = seen.event;
     let request = &event.request;
-    let facts = [
-        event.event_type.as_deref(),
-        event.title.as_deref(),
-        Some(request.path.as_str()),
-        request.query.as_deref(),
-        event.note.as_deref(),
-    ];
+    let called = match &request.query {
+        Some(_) => Cow::Owned(request.path_and_query()),
+        None => Cow::Borrowed(request.path.as_str()),
+    };
+    let [kind, title, note] =
+        [&event.event_type, &event.title, &event.note].map(|text| text.as_deref().map(Cow::Borrowed));
+    let facts = [kind, title, Some(called), note];
     let body = (!request.body.is_empty()).then(|| as_text(&request.body));
     let decoded = decoded(&request.body).map(Cow::Owned);
-    let facts = facts.into_iter().flatten().filter(|text| !text.is_empty()).map(Cow::Borrowed);
+    let facts = facts.into_iter().flatten().filter(|text| !text.is_empty());
     facts.chain(request.headers.iter().map(line)).chain(body).chain(decoded)
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
+    by_search::BySearch,
     client::{Address, Client, Items},
     event_ref::EventRef,
     failure::{CliError, Exit},
@@ -20,6 +21,9 @@ use crate::{
 /// How many events are fetched at a time; each comes with its body.
 const PIECE: usize = 20;
 
+/// The code of an event that was signed with one of the owner's secrets and can't be signed again with another one.
+const KEPT_BACK: &str = "own-signature";
+
 /// What `export` takes.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
@@ -27,6 +31,8 @@ pub(crate) struct Args {
     /// The events: ids or the start of them, '#12', last, last~2
     #[arg(value_name = "ID", group = "which")]
     ids: Vec<EventRef>,
+    #[command(flatten)]
+    by_search: BySearch,
     /// All events of this source
     #[arg(long, value_name = "S", group = "which")]
     source: Option<Slug>,
@@ -79,22 +85,25 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     if !args.raw {
         return Err(redaction_missing());
     }
+    if let Some(search) = &args.by_search.search
+        && !args.by_search.is_meant(search, search, "Export", client, screen).await?
+    {
+        return Ok(Exit::No);
+    }
     let place = args.place()?;
     if let Output::Folder(folder) = place {
         std::fs::create_dir_all(folder).map_err(|source| CliError::file(folder, source))?;
     }
+    let all = args.all(client).await?;
     warn(&place, screen);
-    let mut written = 0;
-    if let Some(source) = &args.source {
-        let address = Address::new(["sources", source.as_str()]);
-        let _exists: serde_json::Value = client.get(&address).await?;
+    let mut out = Out { place: &place, client, screen, written: 0, kept_back: 0 };
+    if let Some(all) = all {
         let mut cursor: Option<String> = None;
         loop {
-            let page = Address::new(["events"]).with("source", Some(source.as_str()));
-            let page = page.with("limit", Some(PIECE.to_string())).with("cursor", cursor);
+            let page = all.clone().with("limit", Some(PIECE.to_string())).with("cursor", cursor);
             let page: Items<EventJson> = client.get(&page).await?;
             let ids: Vec<_> = page.items.iter().map(|event| event.id.to_string()).collect();
-            written += write(&ids, &place, client, screen).await?;
+            out.write_many(&ids).await?;
             cursor = page.next_cursor;
             if cursor.is_none() {
                 break;
@@ -103,14 +112,10 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     } else {
         let ids: Vec<_> = EventRef::ids(&args.ids, client).await?.iter().map(ToString::to_string).collect();
         for piece in ids.chunks(PIECE) {
-            written += write(piece, &place, client, screen).await?;
+            out.write_many(piece).await?;
         }
     }
-    if let Output::File(path) | Output::Folder(path) = place {
-        let files = counted(written as u64, "file");
-        screen.note(format_args!("wrote {files}: {}", Plain(&path.to_string_lossy())));
-    }
-    Ok(Exit::Success)
+    Ok(out.end())
 }
 
 /// Warns on standard error about what the files contain, for whoever passes them on.
@@ -124,18 +129,51 @@ fn warn(place: &Output<'_>, screen: &Screen) {
     screen.note(format_args!("{} {what}{how}", Styled(ODD, "warning:")));
 }
 
-async fn write(
-    ids: &[String],
-    place: &Output<'_>,
-    client: &Client,
-    screen: &Screen,
-) -> Result<usize, CliError> {
-    if ids.is_empty() {
-        return Ok(0);
+/// Where the files go, and what became of the events so far.
+struct Out<'a> {
+    place: &'a Output<'a>,
+    client: &'a Client,
+    screen: &'a Screen,
+    written: u64,
+    /// How many events could not be exported.
+    kept_back: u64,
+}
+
+impl Out<'_> {
+    /// Writes events. One of several that can't be exported is named, and the others are written.
+    async fn write_many(&mut self, ids: &[String]) -> Result<(), CliError> {
+        match self.write(ids).await {
+            Err(CliError::Problem(problem)) if problem.code == KEPT_BACK && ids.len() > 1 => {}
+            done => return done,
+        }
+        for id in ids {
+            match self.write(std::slice::from_ref(id)).await {
+                Err(CliError::Problem(problem)) if problem.code == KEPT_BACK => {
+                    self.screen.note(format_args!("{}", Plain(&problem.detail)));
+                    self.kept_back += 1;
+                }
+                done => done?,
+            }
+        }
+        Ok(())
     }
-    let order = json!({ "ids": ids, "format": "fixture", "raw": true });
-    let exported: Items<Exported> = client.send(Method::POST, &Address::new(["export"]), &order).await?;
-    for one in &exported.items {
+
+    async fn write(&mut self, ids: &[String]) -> Result<(), CliError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let order = json!({ "ids": ids, "format": "fixture", "raw": true });
+        let exported: Items<Exported> =
+            self.client.send(Method::POST, &Address::new(["export"]), &order).await?;
+        for one in &exported.items {
+            self.write_one(one)?;
+            self.written += 1;
+        }
+        Ok(())
+    }
+
+    fn write_one(&self, one: &Exported) -> Result<(), CliError> {
+        let screen = self.screen;
         if let Some(secret) = &one.signed_anew {
             screen.note(format_args!(
                 "{}: it was signed with one of your secrets, and such signatures aren't exported; it is re-signed \
@@ -144,15 +182,9 @@ async fn write(
                 Plain(secret)
             ));
         }
-        let path = match place {
-            Output::Stdout if screen.json => {
-                screen.print_json(one)?;
-                continue;
-            }
-            Output::Stdout => {
-                screen.print_bytes(one.content.as_bytes())?;
-                continue;
-            }
+        let path = match self.place {
+            Output::Stdout if screen.json => return screen.print_json(one),
+            Output::Stdout => return screen.print_bytes(one.content.as_bytes()),
             Output::File(path) => path.to_path_buf(),
             Output::Folder(folder) => folder.join(safe_name(&one.name, &one.event_id)),
         };
@@ -160,8 +192,21 @@ async fn write(
         if screen.json {
             screen.print_json(&json!({ "event_id": one.event_id, "path": path.to_string_lossy() }))?;
         }
+        Ok(())
     }
-    Ok(exported.items.len())
+
+    /// Says what was written, and how the command ends: events that were kept back are a no.
+    fn end(self) -> Exit {
+        if let Output::File(path) | Output::Folder(path) = self.place {
+            let files = counted(self.written, "file");
+            self.screen.note(format_args!("wrote {files}: {}", Plain(&path.to_string_lossy())));
+        }
+        if self.kept_back == 0 {
+            return Exit::Success;
+        }
+        self.screen.note(format_args!("{} could not be exported", counted(self.kept_back, "event")));
+        Exit::No
+    }
 }
 
 /// Makes a file name that stays in its folder and has only ASCII letters, digits, `.`, `_` and `-`, whatever text it is
@@ -176,8 +221,19 @@ fn safe_name(name: &str, event_id: &str) -> String {
 }
 
 impl Args {
+    /// Returns the list of all that is to be exported; `None` if single events were named.
+    async fn all(&self, client: &Client) -> Result<Option<Address>, CliError> {
+        let events = Address::new(["events"]);
+        if let Some(source) = &self.source {
+            let _exists: serde_json::Value = client.get(&Address::new(["sources", source.as_str()])).await?;
+            return Ok(Some(events.with("source", Some(source.as_str()))));
+        }
+        let Some(search) = &self.by_search.search else { return Ok(None) };
+        Ok(Some(events.with("q", Some(search.as_str()))))
+    }
+
     fn place(&self) -> Result<Output<'_>, CliError> {
-        let several = self.source.is_some() || self.ids.len() > 1;
+        let several = self.source.is_some() || self.by_search.search.is_some() || self.ids.len() > 1;
         match &self.output {
             Some(path) if several || path.is_dir() || ends_in_separator(path) => Ok(Output::Folder(path)),
             Some(path) => Ok(Output::File(path)),

@@ -110,6 +110,7 @@ fn the_full_text_is_body_head_facts_and_note() {
         "\"X-Try: 2\"",
         "/pay/in",
         "mode=test",
+        "/pay/in?mode=test",
         "payment.failed",
         "ärger",
         "STRASSE,straße",
