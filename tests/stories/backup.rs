@@ -189,7 +189,7 @@ async fn ctrl_c_ends_a_backup_and_the_earlier_one_stays() {
         post(server.capture, "/shop/order", &[], &body).await;
     }
     let made = Process::start(command(dir, &["backup", file.to_str().unwrap(), "--force"]));
-    while server.ask("GET", "/api/jobs/2", Value::Null).await["state"] != "running" {}
+    while server.ask("GET", "/api/jobs", Value::Null).await["items"][0]["state"] != "running" {}
     let ran = made.stop().await.exits(130);
     assert!(ran.err.contains("cancelled"), "{}", ran.err);
     assert_eq!(server.ask("GET", "/api/jobs/2", Value::Null).await["state"], "cancelled");

@@ -47,16 +47,17 @@ fn look(log: &Path) -> io::Result<Option<u64>> {
 }
 
 /// Puts what is whole in the log into the file, in the order in which it was written, and keeps the log beside `kept`.
-/// Nobody may have the file open.
+/// Nobody may have the file open. Returns whether the last transaction is there, as far as that can be known.
 ///
 /// # Errors
 /// Fails if the system refuses it. Then it can be done again.
-pub(crate) fn put_back(path: &Path, kept: &Path) -> io::Result<()> {
+pub(crate) fn put_back(path: &Path, kept: &Path) -> io::Result<bool> {
     let log = beside(path, "-wal");
     if !has_frames(path) {
-        return Ok(());
+        return Ok(true);
     }
-    if let Some((committed, pages)) = committed(&log)? {
+    let (there, known) = (committed(&log)?, LogFrames::open(&log)?.and_then(|frames| frames.known));
+    if let Some((committed, pages)) = there {
         let mut file = File::options().write(true).create(true).truncate(false).open(path)?;
         for frame in whole_frames(&log)?.take(committed) {
             if let Some(Frame { page, bytes, .. }) = frame? {
@@ -68,7 +69,8 @@ pub(crate) fn put_back(path: &Path, kept: &Path) -> io::Result<()> {
         file.sync_all()?;
     }
     fs::rename(log, beside(kept, ".log"))?; // not `-wal`: SQLite would write a part of it over what is there now
-    aside::remove_beside(path)
+    aside::remove_beside(path)?;
+    Ok(there.is_some_and(|(committed, _)| known.is_none_or(|known| known == committed)))
 }
 
 /// Whether there is more in the log of a file than how it begins.

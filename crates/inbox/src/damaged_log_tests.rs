@@ -114,6 +114,30 @@ async fn a_log_whose_beginning_is_overwritten_is_put_into_the_file() {
 }
 
 #[tokio::test]
+async fn what_an_earlier_round_of_the_log_left_behind_is_not_put_back() {
+    let (from, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let inbox = opened(from.path());
+    let source = with_source(&inbox).await;
+    let earlier = stored(&inbox, source, 30).await;
+    let other = Connection::open(from.path().join("inbox.db")).unwrap();
+    let restart = "PRAGMA wal_checkpoint(RESTART)";
+    while other.query_row(restart, [], |row| row.get::<_, i64>(0)).unwrap() != 0 {}
+    let later = stored(&inbox, source, 2).await;
+    for name in ["inbox.db", "inbox.db-wal", "inbox.db-shm"] {
+        fs::copy(from.path().join(name), folder.path().join(name)).unwrap();
+    }
+    // All that was written since the log has started over is damaged, and what follows it is older than the file.
+    let log = fs::read(folder.path().join("inbox.db-wal")).unwrap();
+    let salt = |frame: usize| &log[HEAD + frame * FRAME + 8..][..8];
+    let young = (0..frames(folder.path())).take_while(|frame| salt(*frame) == &log[16..24]).count();
+    overwrite(folder.path(), 0, &vec![0xa5; HEAD + young * FRAME]);
+    let inbox = opened(folder.path());
+    let (here, note) = (seqs(&inbox).await, recovered(&inbox).await.unwrap());
+    assert!(young > 2 && young < frames(from.path()), "{young} frames");
+    assert_eq!((here, note.missing), (earlier, None), "{later:?} are gone, and nobody knows how many");
+}
+
+#[tokio::test]
 async fn who_is_killed_while_a_log_is_put_back_leaves_it_to_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let stored = cut_off(folder.path()).await;

@@ -7,7 +7,7 @@
 use std::{
     fs::File,
     io::{self, BufReader, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use crate::pages::PAGE;
@@ -44,6 +44,8 @@ pub(crate) struct LogFrames {
     salt: Option<Salt>,
     /// What the frame before has stored.
     before: (Salt, Sum),
+    /// How many frames there are, if the file beside it tells.
+    pub(crate) known: Option<usize>,
 }
 
 impl LogFrames {
@@ -63,8 +65,12 @@ impl LogFrames {
         let is_big = number(&head, 0) == MAGIC | 1;
         let salt = head[16..24].try_into().unwrap_or_default();
         let before = (salt, (number(&head, 24), number(&head, 28)));
-        let mut log = Self { file, head, is_big, salt: None, before };
+        let told = told_by(&beside_log(log));
+        let mut log = Self { file, head, is_big, salt: None, before, known: None };
         log.salt = log.is_head_whole().then_some(salt);
+        if let Some((frames, told)) = told.filter(|(_, told)| log.salt.is_none_or(|salt| salt == *told)) {
+            (log.salt, log.known) = (Some(told), Some(frames));
+        }
         Ok(Some(log))
     }
 
@@ -98,6 +104,25 @@ impl LogFrames {
         }
         Ok(Some(Frame { page: number(&head, 0), pages: number(&head, 4), is_whole, bytes }))
     }
+}
+
+/// Returns the path of the file that tells SQLite's processes what a log holds.
+fn beside_log(log: &Path) -> PathBuf {
+    let name = log.file_name().unwrap_or_default().to_string_lossy();
+    log.with_file_name(format!("{}-shm", name.trim_end_matches("-wal")))
+}
+
+/// Returns how many frames a log has, and what they have in common, as the file beside it tells. It begins with two equal
+/// copies of that, each with a checksum (SQLite's WAL-mode file format, section 2.1). It is gone after a clean end.
+fn told_by(beside: &Path) -> Option<(usize, Salt)> {
+    const COPY: usize = 48;
+    let mut told = [0; 2 * COPY];
+    File::open(beside).ok()?.read_exact(&mut told).ok()?;
+    let (one, other) = told.split_at(COPY);
+    let own = |place: usize| one[place..].first_chunk().copied().map_or(0, u32::from_ne_bytes);
+    let is_whole = sum(cfg!(target_endian = "big"), (0, 0), &one[..40]) == (own(40), own(44));
+    let is_known = one == other && own(0) == FORM && one[12] == 1 && is_whole;
+    is_known.then(|| Some((own(16) as usize, one[32..40].try_into().ok()?))).flatten()
 }
 
 /// Fills a buffer; `false` if the file ends before that.

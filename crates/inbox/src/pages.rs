@@ -14,8 +14,11 @@ use rusqlite::types::Value;
 /// The size of a page in bytes, as the first migration sets it.
 pub(crate) const PAGE: usize = 4_096;
 
-/// The kind of a page that holds rows of a table.
+/// The kind of a page that holds rows of a table, and of those that hold entries: of an index, or of a table without
+/// numbers for its rows.
 const LEAF: u8 = 13;
+const ENTRIES: u8 = 10;
+const ENTRIES_ABOVE: u8 = 2;
 
 /// The largest row that is read, in bytes: a body of 25 MiB and its header lines, with room.
 const LARGEST: u64 = 64 * 1024 * 1024;
@@ -44,15 +47,34 @@ impl Pages {
 
     /// Returns the rows in a page; none if it is no page of rows, or what can be read of it.
     pub(crate) fn rows(&mut self, number: u32) -> Vec<Found> {
+        self.cells(number, LEAF, 8, |pages, cell| pages.row(cell))
+    }
+
+    /// Returns the entries in a page; none if it is no page of entries, or what can be read of it.
+    pub(crate) fn entries(&mut self, number: u32) -> Vec<Vec<Value>> {
+        let mut found = self.cells(number, ENTRIES, 8, |pages, cell| pages.entry(cell));
+        // Those above others begin with the number of a page.
+        found.extend(self.cells(number, ENTRIES_ABOVE, 12, |pages, cell| pages.entry(cell.get(4..)?)));
+        found
+    }
+
+    /// Reads the cells of a page of that kind, whose head is so long.
+    fn cells<T>(
+        &mut self,
+        number: u32,
+        kind: u8,
+        head: usize,
+        read: impl Fn(&mut Self, &[u8]) -> Option<T>,
+    ) -> Vec<T> {
         let Some(page) = self.page(number) else { return Vec::new() };
-        let head = if number == 1 { 100 } else { 0 };
-        if page.get(head) != Some(&LEAF) {
+        let begin = if number == 1 { 100 } else { 0 };
+        if page.get(begin) != Some(&kind) {
             return Vec::new();
         }
-        let cells = u16_at(&page, head + 3).unwrap_or(0);
-        let places = (0..usize::from(cells)).map_while(|cell| u16_at(&page, head + 8 + 2 * cell));
+        let cells = u16_at(&page, begin + 3).unwrap_or(0);
+        let places = (0..usize::from(cells)).map_while(|cell| u16_at(&page, begin + head + 2 * cell));
         let places: Vec<_> = places.collect();
-        places.into_iter().filter_map(|place| self.row(page.get(usize::from(place)..)?)).collect()
+        places.into_iter().filter_map(|place| read(self, page.get(usize::from(place)..)?)).collect()
     }
 
     fn page(&mut self, number: u32) -> Option<Vec<u8>> {
@@ -69,30 +91,39 @@ impl Pages {
     fn row(&mut self, cell: &[u8]) -> Option<Found> {
         let (size, rest) = varint(cell)?;
         let (number, rest) = varint(rest)?;
+        Some((number, self.record(size, rest, PAGE - 35)?))
+    }
+
+    fn entry(&mut self, cell: &[u8]) -> Option<Vec<Value>> {
+        let (size, rest) = varint(cell)?;
+        self.record(size, rest, (PAGE - 12) * 64 / 255 - 23)
+    }
+
+    /// Reads columns of so many bytes, of which at most `most` are in the page where they begin.
+    fn record(&mut self, size: i64, begun: &[u8], most: usize) -> Option<Vec<Value>> {
         let size = u64::try_from(size).ok().filter(|size| *size <= LARGEST)?;
         let size = usize::try_from(size).ok()?;
-        let here = local(size);
-        let mut record = rest.get(..here)?.to_vec();
-        let mut next = rest.get(here..).and_then(u32_of).unwrap_or(0);
+        let here = local(size, most);
+        let mut record = begun.get(..here)?.to_vec();
+        let mut next = begun.get(here..).and_then(u32_of).unwrap_or(0);
         while record.len() < size {
             let page = self.page(next)?;
             let take = (size - record.len()).min(PAGE - 4);
             record.extend_from_slice(page.get(4..4 + take)?);
             next = u32_of(&page)?;
         }
-        Some((number, columns(&record)?))
+        columns(&record)
     }
 }
 
-/// Returns how many bytes of a row of that size are in its own page.
-const fn local(size: usize) -> usize {
-    const MOST: usize = PAGE - 35;
+/// Returns how many bytes of that size are in the page where they begin, of which at most `most` can be.
+const fn local(size: usize, most: usize) -> usize {
     const LEAST: usize = (PAGE - 12) * 32 / 255 - 23;
-    if size <= MOST {
+    if size <= most {
         return size;
     }
     let fits = LEAST + (size - LEAST) % (PAGE - 4);
-    if fits <= MOST { fits } else { LEAST }
+    if fits <= most { fits } else { LEAST }
 }
 
 /// Reads the columns of a row.
@@ -194,13 +225,37 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_a_table_without_numbers_are_read_from_their_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch(
+            "PRAGMA page_size = 4096; CREATE TABLE a (n INTEGER, t TEXT, PRIMARY KEY (n)) STRICT, WITHOUT ROWID;",
+        )
+        .unwrap();
+        let texts: Vec<_> = (0..400_usize).map(|n| "x".repeat(n * n % 9_000)).collect();
+        for (n, text) in texts.iter().enumerate() {
+            db.execute("INSERT INTO a VALUES (?1, ?2)", (n, text)).unwrap();
+        }
+        drop(db);
+        let mut pages = Pages::open(&path).unwrap();
+        let mut found = (2..=pages.count()).flat_map(|number| pages.entries(number)).collect::<Vec<_>>();
+        found.sort_by_key(|row| if let Value::Integer(n) = row[0] { n } else { -1 });
+        let wanted = texts.into_iter().enumerate();
+        let wanted: Vec<_> = wanted
+            .map(|(n, text)| vec![Value::Integer(i64::try_from(n).unwrap()), Value::Text(text)])
+            .collect();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
     fn noise_is_no_row() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("noise");
         let mut noise: Vec<u8> = (0..64 * PAGE).map(|_| rand::random()).collect();
-        (0..64).for_each(|page| noise[page * PAGE] = LEAF);
+        (0..64).for_each(|page| noise[page * PAGE] = [LEAF, ENTRIES, ENTRIES_ABOVE][page % 3]);
         std::fs::write(&path, noise).unwrap();
         let mut pages = Pages::open(&path).unwrap();
-        (0..=65).for_each(|number| drop(pages.rows(number)));
+        (0..=65).for_each(|number| drop((pages.rows(number), pages.entries(number))));
     }
 }

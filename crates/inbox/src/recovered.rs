@@ -23,19 +23,49 @@ pub struct Recovered {
     pub without_body: u64,
     /// How many events are missing; `None` if the damaged inbox doesn't say how many it had.
     pub missing: Option<u64>,
+    /// What else may lack something, as people call it: `targets`.
+    pub incomplete: Vec<String>,
     /// Where the damaged inbox is.
     pub kept: PathBuf,
 }
 
+/// What people call the tables that they would miss rows of.
+const WORDS: [(&str, &str); 14] = [
+    ("source", "sources"),
+    ("target", "targets"),
+    ("delivery", "deliveries"),
+    ("attempt", "attempts"),
+    ("tag", "tags"),
+    ("binned", "the trash"),
+    ("retention", "retention"),
+    ("tunnel", "tunnels"),
+    ("tunnel_gap", "gaps"),
+    ("saved_search", "saved searches"),
+    ("first_key", "what is known of duplicates"),
+    ("audit", "the audit trail"),
+    ("refusal", "refusals"),
+    ("hourly", "statistics"),
+];
+
+/// Returns what people call those tables that they would miss rows of.
+pub(crate) fn in_words(tables: &[&str]) -> Vec<String> {
+    let named = WORDS.into_iter().filter(|(table, _)| tables.contains(table));
+    named.map(|(_, words)| words.to_owned()).collect()
+}
+
 impl std::fmt::Display for Recovered {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { at, events, without_body, missing, kept } = self;
+        let Self { at, events, without_body, missing, incomplete, kept } = self;
         write!(out, "the inbox was damaged and was recovered at {at}: {events} events are here, ")?;
         match missing {
             Some(missing) => write!(out, "{missing} are missing, ")?,
             None => write!(out, "it isn't known how many are missing, ")?,
         }
-        write!(out, "{without_body} have lost their body; the damaged file is kept: {}", kept.display())
+        write!(out, "{without_body} have lost their body; ")?;
+        if !incomplete.is_empty() {
+            write!(out, "these may be incomplete, so look at them: {}; ", incomplete.join(", "))?;
+        }
+        write!(out, "the damaged file is kept: {}", kept.display())
     }
 }
 

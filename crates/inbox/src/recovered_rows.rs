@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, io, path::Path};
 
+use hookmitt_event::Tag;
 use rusqlite::{Connection, Statement, params_from_iter, types::Value};
 
 use crate::{InboxError, pages::Pages};
@@ -38,8 +39,11 @@ const OF_EVENTS: [(&str, &str); 5] = [
     ("binned", "event"),
 ];
 
-/// The tables whose rows are told by their form.
+/// The tables whose rows are always told by their form, too.
 const OF_PAGES: [&str; 6] = ["event", "raw", "packed", "block", "dictionary", "source"];
+
+/// The tables whose rows are told by their form where SQLite can't read them all.
+const UNREAD: [&str; 7] = ["target", "tunnel", "saved_search", "attempt", "audit", "delivery", "tag"];
 
 /// How many pages are read in one transaction.
 const PAGES: u32 = 20_000;
@@ -47,20 +51,34 @@ const PAGES: u32 = 20_000;
 /// How many rows are copied in one transaction.
 const ROWS: usize = 4_096;
 
-/// Takes the events with their bytes, and what is needed to read them, out of the pages of a file.
-pub(crate) fn take_events(path: &Path, new: &Connection) -> Result<(), InboxError> {
+/// Takes the events with their bytes, what is needed to read them, and rows of the tables that SQLite can't read, out of
+/// the pages of a file.
+pub(crate) fn take_events(path: &Path, new: &Connection, unread: &[&str]) -> Result<(), InboxError> {
     let failed = |error: io::Error| InboxError::open(path, error);
     let mut pages = Pages::open(path).map_err(failed)?;
-    let known = OF_PAGES.map(|table| Ok::<_, rusqlite::Error>((table, columns(new, table)?)));
-    let known = known.into_iter().collect::<Result<HashMap<_, _>, _>>()?;
+    let wanted = OF_PAGES.into_iter().chain(UNREAD.into_iter().filter(|table| unread.contains(table)));
+    let known = wanted.map(|table| Ok::<_, rusqlite::Error>((table, columns(new, table)?)));
+    let known = known.collect::<Result<HashMap<_, _>, _>>()?;
+    let wants_entries = ["delivery", "tag"].iter().any(|table| known.contains_key(table));
     let mut next = 1;
     while next <= pages.count() {
         let some = new.unchecked_transaction()?;
         let end = next.saturating_add(PAGES).min(pages.count().saturating_add(1));
         for number in next..end {
-            for (rowid, row) in pages.rows(number) {
+            for (rowid, mut row) in pages.rows(number) {
                 if let Some((table, columns)) = table_of(&row).and_then(|table| known.get_key_value(table)) {
-                    put(&some, table, columns, rowid, row)?;
+                    // The first column is the row's number, which is stored apart.
+                    if row[0] == Value::Null && rowid > 0 {
+                        row[0] = Value::Integer(rowid);
+                    }
+                    put(&some, table, columns, row)?;
+                }
+            }
+            let entries = if wants_entries { pages.entries(number) } else { Vec::new() };
+            for entry in entries {
+                if let Some((table, columns)) = entry_of(&entry).and_then(|table| known.get_key_value(table))
+                {
+                    put(&some, table, columns, entry)?;
                 }
             }
         }
@@ -70,7 +88,7 @@ pub(crate) fn take_events(path: &Path, new: &Connection) -> Result<(), InboxErro
     Ok(())
 }
 
-/// Returns the table that a row is of, by its form. The first column is the row's number, which is stored apart.
+/// Returns the table that a row is of, by its form. The first column of most is the row's number, which is stored apart.
 fn table_of(row: &[Value]) -> Option<&'static str> {
     use Value::{Blob, Integer, Null, Text};
     let is_id = |value: &Value| matches!(value, Blob(bytes) if bytes.len() == 16);
@@ -78,10 +96,37 @@ fn table_of(row: &[Value]) -> Option<&'static str> {
     match row {
         [Null, Blob(_), Blob(_)] => Some("raw"),
         [Null, Text(_), Blob(_)] => Some("dictionary"),
+        [Null, Text(_), Text(_), Integer(_)] => Some("saved_search"),
         [Null, Integer(_), Integer(_), Blob(_)] => Some("block"),
         [Null, Integer(_) | Null, Blob(_), Blob(_)] => Some("packed"),
         [Null, Integer(_) | Null, Blob(_), Blob(_), Integer(_) | Null, Integer(_) | Null] => Some("packed"),
         [Null, Text(_), Text(_) | Null, Text(_), Integer(_), Integer(_), Integer(_) | Null] => Some("source"),
+        [Null, Integer(_) | Null, Text(url), Text(json), Integer(_), Integer(_), rest @ ..]
+            if url.contains("://") && json.starts_with('{') && rest.len() >= 4 =>
+        {
+            Some("target")
+        }
+        [Null, Integer(_), Text(_), Text(_) | Null, Text(_) | Null, rest @ ..] if rest.len() >= 11 => {
+            Some("tunnel")
+        }
+        [Null, Integer(_), Integer(_), Integer(_), Integer(_), id, Integer(_) | Null, rest @ ..]
+            if (is_id(id) || *id == Null) && rest.len() == 3 && rest.iter().all(is_text_or_null) =>
+        {
+            Some("audit")
+        }
+        [
+            Integer(_),
+            Integer(_),
+            Integer(_),
+            Integer(_),
+            Integer(_),
+            Integer(_) | Null,
+            error,
+            Integer(_),
+            rest @ ..,
+        ] if is_text_or_null(error) && matches!(rest, [Blob(_) | Null, Blob(_), ..]) && rest.len() <= 3 => {
+            Some("attempt")
+        }
         [Null, id, Integer(_), Integer(_), rest @ ..]
             if is_id(id) && rest.len() >= 27 && rest.get(24).is_some_and(is_sha256) =>
         {
@@ -91,24 +136,39 @@ fn table_of(row: &[Value]) -> Option<&'static str> {
     }
 }
 
+/// Returns the table without numbers that an entry is of, by its form. Entries of indexes are shorter.
+fn entry_of(entry: &[Value]) -> Option<&'static str> {
+    use Value::{Integer, Null, Text};
+    match entry {
+        [Integer(_), Text(key), Text(name), ..] if entry.len() <= 4 && is_key_of(key, name) => Some("tag"),
+        [Integer(_), Integer(_), Integer(_), Integer(_), Integer(_), Integer(_), rest @ ..]
+            if rest.len() >= 5
+                && rest[..3].iter().all(|value| matches!(value, Integer(_) | Null))
+                && is_text_or_null(&rest[3])
+                && matches!(rest[4], Integer(_) | Null) =>
+        {
+            Some("delivery")
+        }
+        _ => None,
+    }
+}
+
+fn is_key_of(key: &str, name: &str) -> bool {
+    name.parse::<Tag>().is_ok_and(|tag| tag.key() == key)
+}
+
+fn is_text_or_null(value: &Value) -> bool {
+    matches!(value, Value::Text(_) | Value::Null)
+}
+
 /// Whether a row has the form of an event.
 pub(crate) fn is_event(row: &[Value]) -> bool {
     table_of(row) == Some("event")
 }
 
-/// Adds a row with its number. A row that doesn't fit the table is left out. A row that was stored before its table got
-/// more columns has only the first ones.
-fn put(
-    new: &Connection,
-    table: &str,
-    columns: &[String],
-    rowid: i64,
-    mut row: Vec<Value>,
-) -> Result<(), InboxError> {
-    if rowid < 1 || row.is_empty() {
-        return Ok(());
-    }
-    row[0] = Value::Integer(rowid);
+/// Adds a row. A row that doesn't fit the table is left out. A row that was stored before its table got more columns has
+/// only the first ones.
+fn put(new: &Connection, table: &str, columns: &[String], mut row: Vec<Value>) -> Result<(), InboxError> {
     row.truncate(columns.len());
     let (names, places) = (columns[..row.len()].join(", "), vec!["?"; row.len()].join(", "));
     let sql = format!("INSERT OR IGNORE INTO {table} ({names}) VALUES ({places})");
@@ -129,29 +189,36 @@ fn columns(db: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     select.query_map([table], |row| row.get(0))?.collect()
 }
 
-/// A table whose rows could not all be read, and its column for the event's number.
-pub(crate) type Unread = (&'static str, &'static str);
-
-/// Copies the other tables, as far as SQLite can read them: from both ends of each. Returns those tables with rows for
-/// events that it can't read to the end.
-pub(crate) fn take_tables(old: &Connection, new: &Connection) -> Result<Vec<Unread>, InboxError> {
-    for (table, order) in TABLES {
+/// Copies the other tables, as far as SQLite can read them: from both ends of each. Returns those that it can't read to
+/// the end.
+pub(crate) fn take_tables(old: &Connection, new: &Connection) -> Result<Vec<&'static str>, InboxError> {
+    let mut unread = Vec::new();
+    for (table, order) in TABLES.into_iter().filter(|(table, _)| may_be_in(old, table)) {
         if !copy_all(old, new, table, &format!("ORDER BY {order}"))? {
             let backwards = order.split(", ").map(|column| format!("{column} DESC")).collect::<Vec<_>>();
             copy_all(old, new, table, &format!("ORDER BY {}", backwards.join(", ")))?;
+            unread.push(table);
         }
     }
-    let mut unread = Vec::new();
-    for (table, event) in OF_EVENTS {
+    for (table, _) in OF_EVENTS.into_iter().filter(|(table, _)| may_be_in(old, table)) {
         if !copy_all(old, new, table, "")? {
-            unread.push((table, event));
+            unread.push(table);
         }
     }
     Ok(unread)
 }
 
+/// Whether a table is in the file, or may be: an inbox of an earlier schema lacks some.
+fn may_be_in(old: &Connection, table: &str) -> bool {
+    const SQL: &str = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    let has_any = || old.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, u64>(0));
+    let count = old.query_row(SQL, [table], |row| row.get::<_, u64>(0));
+    count.map_or(true, |count| count > 0) || has_any().unwrap_or(0) == 0
+}
+
 /// Copies rows of tables that can't be read from end to end, for each event by itself.
-pub(crate) fn take_by_event(old: &Connection, new: &Connection, unread: &[Unread]) -> Result<(), InboxError> {
+pub(crate) fn take_by_event(old: &Connection, new: &Connection, unread: &[&str]) -> Result<(), InboxError> {
+    let unread: Vec<_> = OF_EVENTS.into_iter().filter(|(table, _)| unread.contains(table)).collect();
     if unread.is_empty() {
         return Ok(());
     }

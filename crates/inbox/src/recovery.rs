@@ -10,7 +10,7 @@ use crate::{
     now::{self, Now},
     recovered::count,
     recovered_rows, schema,
-    settling::settle,
+    settling::{Found, settle},
     untouched::{is_empty, is_used},
 };
 
@@ -76,14 +76,14 @@ fn recover(path: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {
     let kept = aside::free_name(path, &format!(".damaged-{}", aside::stamp(clock.now())));
     let was_there = !is_empty(path);
     drop(hookmitt_sqlite::private_file(path).map_err(failed)?); // SQLite would let others read what is made here
-    damaged_log::put_back(path, &kept).map_err(failed)?;
+    let is_up_to_date = damaged_log::put_back(path, &kept).map_err(failed)?;
     schema::update(&made, path)?;
     let (new, old) = (Connection::open(&made)?, Connection::open(path)?);
     let _log = old.query_row("PRAGMA journal_mode = delete", [], |_| Ok(())); // no more is to come into it
     new.pragma_update(None, "synchronous", "off")?; // it is synced once it is complete
     let triggers = without_triggers(&new)?;
     let unread = recovered_rows::take_tables(&old, &new)?;
-    recovered_rows::take_events(path, &new)?;
+    recovered_rows::take_events(path, &new, &unread)?;
     if count(&new, "SELECT count(*) FROM event")? == 0 && was_there && !is_sqlite(path) {
         drop((old, new));
         aside::remove(&made).map_err(failed)?;
@@ -92,7 +92,8 @@ fn recover(path: &Path, clock: &Arc<dyn Clock>) -> Result<(), InboxError> {
     recovered_rows::take_by_event(&old, &new, &unread)?;
     given::leave_out(&new, given::by_index(path))?;
     let store = StoreClock::resume(now::kept(&new)?, Arc::clone(clock)).now();
-    let recovered = settle(&new, Now { store, wall: clock.now().as_micros() }, &kept)?;
+    let found = Found { kept: &kept, unread: &unread, is_up_to_date };
+    let recovered = settle(&new, Now { store, wall: clock.now().as_micros() }, &found)?;
     triggers.iter().try_for_each(|sql| new.execute_batch(sql))?;
     new.query_row("PRAGMA journal_mode = delete", [], |_| Ok(()))?;
     drop((old, new));

@@ -247,14 +247,7 @@ async fn a_recovery_passes_over_a_damaged_page_of_any_table() {
     let Story { inbox, folder, .. } = story;
     drop(inbox);
     let path = folder.path().join("inbox.db");
-    let page = loop {
-        let db = db(folder.path());
-        let alone = db.query_row("PRAGMA journal_mode = delete", [], |row| row.get::<_, String>(0));
-        if alone.is_ok_and(|mode| mode == "delete") {
-            break root(&db, "delivery");
-        }
-        tokio::task::yield_now().await;
-    };
+    let page = root(&alone(folder.path()).await, "delivery");
     let mut file = std::fs::File::options().write(true).open(&path).unwrap();
     let leaf = child(&path, page);
     file.seek(SeekFrom::Start((leaf - 1) * 4_096)).unwrap();
@@ -263,6 +256,70 @@ async fn a_recovery_passes_over_a_damaged_page_of_any_table() {
     let count: i64 =
         db(folder.path()).query_row("SELECT count(*) FROM delivery", [], |row| row.get(0)).unwrap();
     assert!((300..600).contains(&count), "{count} deliveries");
+}
+
+#[tokio::test]
+async fn an_inbox_whose_first_page_is_gone_keeps_its_targets_deliveries_and_tags() {
+    const HELD: [&str; 4] = [
+        "SELECT group_concat(url || settings, ' ') FROM target",
+        "SELECT group_concat(event || '.' || number || '.' || target || '.' || state, ' ') FROM delivery",
+        "SELECT group_concat(event || key || name, ' ') FROM tag",
+        "SELECT group_concat(name || q, ' ') FROM saved_search",
+    ];
+    let held =
+        |db: &Connection| HELD.map(|sql| db.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap());
+    let story = Story::begin(OrderMode::Fifo).await;
+    for _ in 0..600 {
+        story.inbox.store(arrived(story.source, b"a body")).await.unwrap();
+    }
+    let Story { inbox, folder, .. } = story;
+    drop(inbox);
+    let db = alone(folder.path()).await;
+    db.execute_batch(
+        "INSERT INTO tag VALUES (3, 'größe', 'Größe', 0); UPDATE event SET flags = flags | 32 WHERE seq = 3;
+        INSERT INTO saved_search (name, q, place) VALUES ('mine', 'verdict:valid', 1)",
+    )
+    .unwrap();
+    let before = held(&db);
+    drop(db);
+    let path = folder.path().join("inbox.db");
+    let mut file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.write_all(&[0; 4_096]).unwrap();
+    let inbox = recovered(folder.path()).await;
+    assert_eq!(held(&Connection::open(&path).unwrap()), before);
+    let note = inbox.recovered().await.unwrap().unwrap();
+    assert!(note.incomplete.contains(&"targets".to_owned()), "{note}");
+    assert!(
+        note.to_string().contains("these may be incomplete, so look at them: sources, targets"),
+        "{note}"
+    );
+}
+
+#[tokio::test]
+async fn a_table_whose_rows_are_gone_is_named() {
+    let story = Story::begin(OrderMode::Fifo).await;
+    story.inbox.store(arrived(story.source, b"a body")).await.unwrap();
+    let Story { inbox, folder, .. } = story;
+    drop(inbox);
+    let page = root(&alone(folder.path()).await, "target");
+    let path = folder.path().join("inbox.db");
+    let mut file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start((page - 1) * 4_096)).unwrap();
+    file.write_all(&[0; 4_096]).unwrap();
+    let note = recovered(folder.path()).await.recovered().await.unwrap().unwrap();
+    assert_eq!((note.missing, note.incomplete), (Some(0), vec!["targets".to_owned()]));
+}
+
+/// Returns the only connection to an inbox that was closed.
+async fn alone(folder: &Path) -> Connection {
+    loop {
+        let db = db(folder);
+        let alone = db.query_row("PRAGMA journal_mode = delete", [], |row| row.get::<_, String>(0));
+        if alone.is_ok_and(|mode| mode == "delete") {
+            return db;
+        }
+        tokio::task::yield_now().await;
+    }
 }
 
 /// Returns the first page of a table.

@@ -11,7 +11,7 @@ use crate::{
     hours::{self, Changes},
     now::Now,
     of_this_machine,
-    recovered::{NOTE, Recovered, count},
+    recovered::{NOTE, Recovered, count, in_words},
     rows::LOST,
 };
 
@@ -69,8 +69,18 @@ const TALLY: &str = "
         sum((SELECT count(*) FROM delivery d WHERE d.event = e.seq AND NOT d.binned))
         FROM event e WHERE deleted_at IS NULL GROUP BY source, verdict;";
 
+/// What is known of a damaged inbox.
+pub(crate) struct Found<'a> {
+    /// Where it is kept.
+    pub(crate) kept: &'a Path,
+    /// The tables of which SQLite couldn't read every row.
+    pub(crate) unread: &'a [&'static str],
+    /// Whether all that was committed is in its file: only then does it say how many events it had.
+    pub(crate) is_up_to_date: bool,
+}
+
 /// Brings what was found into accord, and notes what was recovered.
-pub(crate) fn settle(new: &Connection, now: Now, kept: &Path) -> Result<Recovered, InboxError> {
+pub(crate) fn settle(new: &Connection, now: Now, found: &Found<'_>) -> Result<Recovered, InboxError> {
     let there = "SELECT count(*) FROM event WHERE deleted_at IS NULL";
     let had = new.query_row("SELECT sum(events) FROM tally", [], |row| row.get::<_, Option<u64>>(0))?;
     let all = new.unchecked_transaction()?;
@@ -87,8 +97,12 @@ pub(crate) fn settle(new: &Connection, now: Now, kept: &Path) -> Result<Recovere
         at: Timestamp::from_micros(now.wall),
         events: count(&all, "SELECT count(*) FROM event")?,
         without_body,
-        missing: had.map(|had| Ok::<_, InboxError>(had.saturating_sub(count(&all, there)?))).transpose()?,
-        kept: kept.to_owned(),
+        missing: had
+            .filter(|_| found.is_up_to_date)
+            .map(|had| Ok::<_, InboxError>(had.saturating_sub(count(&all, there)?)))
+            .transpose()?,
+        incomplete: in_words(found.unread),
+        kept: found.kept.to_owned(),
     };
     let note = serde_json::to_string(&recovered).unwrap_or_default();
     all.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", params![NOTE, note])?;

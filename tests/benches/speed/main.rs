@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         (Some("--inbox"), first) => inbox::run(&first.into_iter().chain(arguments).collect::<Vec<_>>()),
         // A year of an inbox; with the number of events a week, if one is given.
         #[cfg(unix)]
-        (Some("--year"), first) => year::run(&first.into_iter().collect::<Vec<_>>()),
+        (Some("--year"), first) => year::run(&first.into_iter().chain(arguments).collect::<Vec<_>>()),
         // Only the load, for a server that is being profiled.
         (Some("--load"), Some(address)) => measured::load_only(&address),
         // Only one of the short measurements.

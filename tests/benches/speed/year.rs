@@ -11,7 +11,9 @@ const EVENTS: u32 = 10_000;
 
 /// Uses an inbox for a year and prints a line for each week. The argument is the number of events in a week.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
-    let events = arguments.first().map(|text| text.parse()).transpose().context("events a week")?;
+    // `cargo bench` adds an argument of its own.
+    let typed = arguments.iter().find(|text| !text.starts_with('-'));
+    let events = typed.map(|text| text.parse()).transpose().context("events a week")?;
     let runtime = tokio::runtime::Runtime::new()?;
     let mut weeks = Vec::new();
     say("week   events     keys   disk MB  memory MB   list ms  search ms  prune s");
