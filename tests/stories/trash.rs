@@ -94,7 +94,9 @@ async fn the_trash_at_the_command_line() {
     let listed = run(dir, &["trash", "list"]).await.exits(0).text();
     let lines: Vec<_> = listed.lines().collect();
     assert!(lines.len() == 3 && lines[0].contains("#3") && lines[0].contains("cli"), "{listed}");
-    assert!(run(dir, &["trash", "restore", "#1"]).await.exits(0).err.contains("restored 1 event"));
+    assert!(run(dir, &["trash", "restore", "#1", "#1"]).await.exits(0).err.contains("restored 1 event"));
+    let again = run(dir, &["trash", "restore", "#1"]).await.exits(2);
+    assert!(again.err.contains("#1 isn't deleted"), "{}", again.err);
     assert!(run(dir, &["trash", "delete", "#2"]).await.exits(0).err.contains("deleted for good: 1 event"));
     let refused = run(dir, &["trash", "delete", "#1"]).await.exits(2);
     assert!(refused.err.contains("#1 isn't in the trash"), "{}", refused.err);

@@ -229,8 +229,8 @@ async fn secrets(engine: &Engine) -> Result<Vec<Check>, Problem> {
         })
         .collect();
     if checks.is_empty() {
-        let message =
-            engine.warnings().into_iter().next().unwrap_or_else(|| "all secrets can be read".to_owned());
+        let warning = engine.secret_warnings().into_iter().next();
+        let message = warning.unwrap_or_else(|| "all secrets can be read".to_owned());
         checks.push(Check::passed("secrets", message));
     }
     Ok(checks)

@@ -68,6 +68,31 @@ impl EventRef {
         }
         Ok(ids)
     }
+
+    /// Reads the events, each once however often it is named.
+    pub(crate) async fn each(refs: &[Self], client: &Client) -> Result<Vec<EventJson>, CliError> {
+        let mut events: Vec<EventJson> = Vec::with_capacity(refs.len());
+        for each in refs {
+            let event = each.read(client).await?;
+            if events.iter().all(|known| known.id != event.id) {
+                events.push(event);
+            }
+        }
+        Ok(events)
+    }
+
+    /// Reads the events, each once. Fails for one that isn't in the trash.
+    pub(crate) async fn each_deleted(refs: &[Self], client: &Client) -> Result<Vec<EventJson>, CliError> {
+        let events = Self::each(refs, client).await?;
+        match events.iter().find(|event| event.deleted_at.is_none()) {
+            None => Ok(events),
+            Some(event) => Err(CliError::bad_input_with(
+                "not-deleted",
+                format!("#{} isn't deleted", event.seq),
+                "name it by its number or id: `last` is never a deleted one",
+            )),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -71,8 +71,10 @@ fn has_name(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
+    #![cfg(unix)]
+
     use super::*;
 
     /// A file of two steps and a half, and one that takes its place.

@@ -5,12 +5,17 @@ use crate::{Engine, unencrypted::Unencrypted};
 impl Engine {
     /// Returns what a person should know about, such as secrets that could not be read.
     pub fn warnings(&self) -> Vec<String> {
-        let (secrets, tunnels) = (self.settings.secrets.unencrypted(), self.tunnels.unencrypted());
         let warnings = self.damage().into_iter().chain(self.recovered());
-        let warnings = warnings.chain(Unencrypted { secrets, tunnels }.warning());
-        let warnings = warnings.chain(self.settings.secrets.warnings()).chain(self.keeping.disk_warning());
+        let warnings = warnings.chain(self.secret_warnings()).chain(self.keeping.disk_warning());
         let hindrance = self.delivery.hindrance().map(|error| format!("deliveries can't start yet: {error}"));
         warnings.chain(self.base.tasks.warnings()).chain(hindrance).collect()
+    }
+
+    /// Returns what a person should know about the secrets.
+    pub fn secret_warnings(&self) -> Vec<String> {
+        let (secrets, tunnels) = (self.settings.secrets.unencrypted(), self.tunnels.unencrypted());
+        let unencrypted = Unencrypted { secrets, tunnels }.warning();
+        unencrypted.into_iter().chain(self.settings.secrets.warnings()).collect()
     }
 
     /// Says that the inbox was found damaged, so that nothing is stored.
@@ -23,6 +28,7 @@ impl Engine {
 
     /// Says what was recovered when the inbox was damaged, as long as the damaged file is kept.
     pub fn recovered(&self) -> Option<String> {
-        self.recovered.as_ref().map(ToString::to_string)
+        let recovered = self.recovered.as_ref().filter(|recovered| recovered.kept.exists());
+        recovered.map(ToString::to_string)
     }
 }

@@ -67,7 +67,8 @@ pub(crate) fn body_or_none(db: &Connection, seq: i64) -> Result<Option<Bytes>, I
     match body(db, seq) {
         Ok(body) => Ok(Some(body)),
         Err(InboxError::Lost(why)) => {
-            tracing::warn!(seq, why, "an event's body can't be read, so its text can't be searched");
+            // Whoever opens the event is told; searches may come past thousands of them, again and again.
+            tracing::debug!(seq, why, "an event's body can't be read, so its text can't be searched");
             Ok(None)
         }
         Err(error) => Err(error),

@@ -36,7 +36,7 @@ impl Why {
     }
 }
 
-/// What an event takes of the file beside its body, about: its row, its headers, and its part of the indexes.
+/// What an event takes of the file beside its body, about: its row, its headers, its key, and its part of the indexes.
 const ROW: u64 = 1_000;
 
 /// How the bytes in use are shared out among the events: by the sizes of their bodies.
@@ -78,7 +78,6 @@ pub(crate) struct Room {
     left: u64,
     /// The number of the last event that was looked at.
     place: i64,
-    shares: Shares,
 }
 
 impl Room {
@@ -94,7 +93,7 @@ impl Room {
         let for_limit = make_room::goal(in_use, retention::limit(db)?) == Some(goal);
         let why = if for_limit { Why::SizeLimit } else { Why::DiskFull };
         let left = (in_use - goal.min(in_use)).saturating_sub(shares.of(events, bytes));
-        Ok((left > 0).then_some(Self { why, left, place: 0, shares }))
+        Ok((left > 0).then_some(Self { why, left, place: 0 }))
     }
 
     /// Looks at the next events, oldest first. Returns those that would go, and the room that has to be made then; `None`
@@ -107,10 +106,11 @@ impl Room {
         limit: usize,
     ) -> Result<(Vec<Aged>, Option<Self>), InboxError> {
         let found = all_after(db, self.place, limit)?;
-        let Some(last) = found.last().map(|event| event.seq) else { return Ok((Vec::new(), None)) };
+        let Some(last) = found.last().map(|(event, _)| event.seq) else { return Ok((Vec::new(), None)) };
         let mut would_go = Vec::new();
-        for event in found.into_iter().filter(|event| event.kept.is_some() && !event.is_over(policy, now)) {
-            self.left = self.left.saturating_sub(self.shares.of(1, event.size));
+        let may_go = |event: &Aged| event.kept.is_some() && !event.is_over(policy, now);
+        for (event, stored) in found.into_iter().filter(|(event, _)| may_go(event)) {
+            self.left = self.left.saturating_sub(freed_by(stored));
             would_go.push(event);
             if self.left == 0 {
                 return Ok((would_go, None));
@@ -121,11 +121,25 @@ impl Room {
     }
 }
 
-/// Returns the next events after a number, with those in the bin.
-fn all_after(db: &Connection, seq: i64, limit: usize) -> Result<Vec<Aged>, InboxError> {
+/// What goes with an event beside its content, about: its row, and its part of the indexes. Its key stays.
+const GOES: u64 = 450;
+
+/// Returns how many bytes of the file become free, about, when an event with so many stored bytes goes. A tenth of each
+/// page stays empty.
+const fn freed_by(stored: u64) -> u64 {
+    stored.saturating_add(GOES).saturating_mul(11) / 10
+}
+
+/// Returns the next events after a number, with those in the bin; and how many bytes of content and answers each has as
+/// they are stored, compressed or not.
+fn all_after(db: &Connection, seq: i64, limit: usize) -> Result<Vec<(Aged, u64)>, InboxError> {
     let sql = format!(
         "SELECT e.seq, e.source, coalesce(b.at, e.stored_at, a.value), e.pinned_at IS NULL, b.event IS NOT NULL,
-        (SELECT min({STATUS_RANK}) FROM delivery WHERE event = e.seq), e.size, e.received_at
+        (SELECT min({STATUS_RANK}) FROM delivery WHERE event = e.seq), e.size, e.received_at,
+        coalesce((SELECT length(headers) + length(body) FROM raw WHERE raw.seq = e.seq),
+            (SELECT length(p.headers) + length(p.body) + coalesce(length(k.data) / max(k.events, 1), 0)
+                FROM packed p LEFT JOIN block k ON k.id = p.block WHERE p.seq = e.seq), 0)
+        + coalesce((SELECT sum(coalesce(length(headers), 0) + length(body)) FROM attempt WHERE event = e.seq), 0)
         FROM event e CROSS JOIN meta a ON a.key = 'aged_from' LEFT JOIN binned b ON b.event = e.seq
         WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2"
     );
@@ -140,7 +154,8 @@ fn all_after(db: &Connection, seq: i64, limit: usize) -> Result<Vec<Aged>, Inbox
             (true, false) => Kept::of(status),
         };
         let (seq, source, at) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(Aged { seq, source, at, kept, size: row.get(6)?, received_at: row.get(7)? })
+        let aged = Aged { seq, source, at, kept, size: row.get(6)?, received_at: row.get(7)? };
+        Ok((aged, row.get(8)?))
     })?;
     Ok(found.collect::<Result<_, _>>()?)
 }

@@ -32,19 +32,11 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         return args.all_of(search, client, screen).await;
     }
     // They are looked up before the first is deleted, because that changes which event is `last`.
-    let mut events: Vec<EventJson> = Vec::with_capacity(args.ids.len());
-    for id in &args.ids {
-        let event = id.read(client).await?;
-        if args.undo && event.deleted_at.is_none() {
-            let hint = "name it by its number or id: `last` is never a deleted one";
-            return Err(CliError::bad_input_with(
-                "not-deleted",
-                format!("#{} isn't deleted", event.seq),
-                hint,
-            ));
-        }
-        events.push(event);
-    }
+    let events = if args.undo {
+        EventRef::each_deleted(&args.ids, client).await?
+    } else {
+        EventRef::each(&args.ids, client).await?
+    };
     for event in &events {
         let id = event.id.to_string();
         if args.undo {

@@ -99,7 +99,8 @@ fn print(event: &EventJson, screen: &Screen) -> Result<(), CliError> {
 }
 
 async fn restore(events: &Events, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
-    let ids: Vec<_> = events.ids.iter().map(ToString::to_string).collect();
+    let events = EventRef::each_deleted(&events.ids, client).await?;
+    let ids: Vec<_> = events.iter().map(|event| event.id.to_string()).collect();
     let address = Address::new(["trash", "restore"]);
     let done: Value = client.send(Method::POST, &address, &json!({ "ids": ids })).await?;
     if done["job"].is_object() {
