@@ -71,10 +71,9 @@ fn has_name(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    #![cfg(unix)]
-
     use super::*;
 
     /// A file of two steps and a half, and one that takes its place.
