@@ -52,6 +52,8 @@ fn is_lasting(why: &IndexError) -> bool {
 /// Empties the file, whatever is in it. Those who have it open see that, too, which they wouldn't if it were replaced.
 pub(crate) fn begin_anew(path: &Path, inbox: &str) -> Result<Connection, IndexError> {
     match emptied(path) {
+        // On a full disk it is to make room, and emptying takes some.
+        Err(IndexError::Full) => remove(path)?,
         Err(why) if is_lasting(&why) => remove(path)?,
         emptied => emptied?,
     }

@@ -130,6 +130,17 @@ impl Disk {
         if self.is_nearly_full() { nearly + nearly / 8 - self.usable() } else { 0 }
     }
 
+    /// Whether so little is free that work which can wait has to: it may take as much as the reserve before it looks
+    /// again.
+    pub fn is_tight(self) -> bool {
+        self.free < self.reserve() * 2
+    }
+
+    /// Whether the reserve itself is being used up, so that what can be thrown away should be.
+    pub fn is_short(self) -> bool {
+        self.free < self.reserve() / 4 * 3
+    }
+
     /// Returns how many bytes a store may still add.
     pub fn usable(self) -> u64 {
         self.may_grow(0)

@@ -100,6 +100,7 @@ impl Indexing {
 
     /// Indexes the next few events and changes. Returns when the next step is due.
     pub(super) async fn step(&mut self) -> Result<Next, EngineError> {
+        self.ensure_room().await?;
         let last = self.index.step();
         if !self.inbox.knows_index(last).await? {
             return Err(
@@ -125,6 +126,17 @@ impl Indexing {
             self.stored = notes;
         }
         Ok(if is_all { Next::Rested } else { Next::AtOnce })
+    }
+
+    /// Fails if the index would take what the disk keeps free for the inbox. If that is being used up, the index is thrown
+    /// away: searches do without it, but deleting doesn't do without room.
+    async fn ensure_room(&self) -> Result<(), EngineError> {
+        let Some(disk) = self.inbox.disk().filter(|disk| disk.is_tight()) else { return Ok(()) };
+        if disk.is_short() && self.index.done() > 0 {
+            tracing::warn!("the disk is full: the search index makes room for the inbox");
+            self.index.rebuild().await?;
+        }
+        Err(IndexError::Full.into())
     }
 
     /// Stores events and changes in the index, on the thread that can wait.

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use hookmitt_inbox::{Inbox, Packer};
+use hookmitt_inbox::{Inbox, InboxError, Packer};
+use hookmitt_sqlite::Disk;
 
 use super::{dictionaries::dictionary, progress::Progress};
 
@@ -23,7 +24,8 @@ pub(super) async fn pack(inbox: Inbox) {
     let mut looks = QUIET; // how many found nothing since it packed or tidied up
     loop {
         let begun = Instant::now();
-        let step = packer.step().await;
+        let has_room = !inbox.disk().is_some_and(Disk::is_tight);
+        let step = if has_room { packer.step().await } else { Err(InboxError::Full) };
         match progress.after(step).await {
             Some(0) => {
                 looks = looks.saturating_add(1);
