@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::{InboxError, pages::Pages, recovered_rows::is_event, settling::SPARE, untouched::open_untouched};
+use crate::{InboxError, pages::Pages, row_forms::is_event, settling::SPARE, untouched::open_untouched};
 
 /// A number above this one is noise in a damaged file.
 const LARGEST: i64 = 1 << 53;

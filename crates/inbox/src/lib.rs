@@ -117,6 +117,7 @@ mod room;
 mod routes;
 mod routing;
 mod row;
+mod row_forms;
 mod rows;
 mod same_schema;
 #[cfg(test)]

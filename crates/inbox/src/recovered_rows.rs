@@ -2,10 +2,13 @@
 
 use std::{collections::HashMap, io, path::Path};
 
-use hookmitt_event::Tag;
 use rusqlite::{Connection, Statement, params_from_iter, types::Value};
 
-use crate::{InboxError, pages::Pages};
+use crate::{
+    InboxError,
+    pages::Pages,
+    row_forms::{entry_of, table_of},
+};
 
 /// The tables that SQLite reads, each with its order. What has a row for each event comes in [`OF_EVENTS`].
 const TABLES: [(&str, &str); 19] = [
@@ -86,84 +89,6 @@ pub(crate) fn take_events(path: &Path, new: &Connection, unread: &[&str]) -> Res
         next = end;
     }
     Ok(())
-}
-
-/// Returns the table that a row is of, by its form. The first column of most is the row's number, which is stored apart.
-fn table_of(row: &[Value]) -> Option<&'static str> {
-    use Value::{Blob, Integer, Null, Text};
-    let is_id = |value: &Value| matches!(value, Blob(bytes) if bytes.len() == 16);
-    let is_sha256 = |value: &Value| matches!(value, Blob(bytes) if bytes.len() == 32);
-    match row {
-        [Null, Blob(_), Blob(_)] => Some("raw"),
-        [Null, Text(_), Blob(_)] => Some("dictionary"),
-        [Null, Text(_), Text(_), Integer(_)] => Some("saved_search"),
-        [Null, Integer(_), Integer(_), Blob(_)] => Some("block"),
-        [Null, Integer(_) | Null, Blob(_), Blob(_)] => Some("packed"),
-        [Null, Integer(_) | Null, Blob(_), Blob(_), Integer(_) | Null, Integer(_) | Null] => Some("packed"),
-        [Null, Text(_), Text(_) | Null, Text(_), Integer(_), Integer(_), Integer(_) | Null] => Some("source"),
-        [Null, Integer(_) | Null, Text(url), Text(json), Integer(_), Integer(_), rest @ ..]
-            if url.contains("://") && json.starts_with('{') && rest.len() >= 4 =>
-        {
-            Some("target")
-        }
-        [Null, Integer(_), Text(_), Text(_) | Null, Text(_) | Null, rest @ ..] if rest.len() >= 11 => {
-            Some("tunnel")
-        }
-        [Null, Integer(_), Integer(_), Integer(_), Integer(_), id, Integer(_) | Null, rest @ ..]
-            if (is_id(id) || *id == Null) && rest.len() == 3 && rest.iter().all(is_text_or_null) =>
-        {
-            Some("audit")
-        }
-        [
-            Integer(_),
-            Integer(_),
-            Integer(_),
-            Integer(_),
-            Integer(_),
-            Integer(_) | Null,
-            error,
-            Integer(_),
-            rest @ ..,
-        ] if is_text_or_null(error) && matches!(rest, [Blob(_) | Null, Blob(_), ..]) && rest.len() <= 3 => {
-            Some("attempt")
-        }
-        [Null, id, Integer(_), Integer(_), rest @ ..]
-            if is_id(id) && rest.len() >= 27 && rest.get(24).is_some_and(is_sha256) =>
-        {
-            Some("event")
-        }
-        _ => None,
-    }
-}
-
-/// Returns the table without numbers that an entry is of, by its form. Entries of indexes are shorter.
-fn entry_of(entry: &[Value]) -> Option<&'static str> {
-    use Value::{Integer, Null, Text};
-    match entry {
-        [Integer(_), Text(key), Text(name), ..] if entry.len() <= 4 && is_key_of(key, name) => Some("tag"),
-        [Integer(_), Integer(_), Integer(_), Integer(_), Integer(_), Integer(_), rest @ ..]
-            if rest.len() >= 5
-                && rest[..3].iter().all(|value| matches!(value, Integer(_) | Null))
-                && is_text_or_null(&rest[3])
-                && matches!(rest[4], Integer(_) | Null) =>
-        {
-            Some("delivery")
-        }
-        _ => None,
-    }
-}
-
-fn is_key_of(key: &str, name: &str) -> bool {
-    name.parse::<Tag>().is_ok_and(|tag| tag.key() == key)
-}
-
-fn is_text_or_null(value: &Value) -> bool {
-    matches!(value, Value::Text(_) | Value::Null)
-}
-
-/// Whether a row has the form of an event.
-pub(crate) fn is_event(row: &[Value]) -> bool {
-    table_of(row) == Some("event")
 }
 
 /// Adds a row. A row that doesn't fit the table is left out. A row that was stored before its table got more columns has

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::{InboxError, batch::Batch, deliveries::STATUS_RANK, purge::purge_since, retention::Policy, rows};
 
 /// How long a commit deletes. Overwriting what goes makes such a commit a large one, and captures wait for it.
-const TURN: Duration = Duration::from_millis(3);
+const TURN: Duration = Duration::from_millis(2);
 
 /// How many events are read at a time.
 const CHUNK: usize = 64;
