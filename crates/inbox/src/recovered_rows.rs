@@ -69,11 +69,15 @@ pub(crate) fn take_events(path: &Path, new: &Connection, unread: &[&str]) -> Res
         let end = next.saturating_add(PAGES).min(pages.count().saturating_add(1));
         for number in next..end {
             for (rowid, mut row) in pages.rows(number) {
-                if let Some((table, columns)) = table_of(&row).and_then(|table| known.get_key_value(table)) {
-                    // The first column is the row's number, which is stored apart.
-                    if row[0] == Value::Null && rowid > 0 {
-                        row[0] = Value::Integer(rowid);
-                    }
+                let Some((table, columns)) = table_of(&row).and_then(|table| known.get_key_value(table))
+                else {
+                    continue;
+                };
+                // The first column of most is the row's number, which is stored apart.
+                if row[0] == Value::Null {
+                    row[0] = Value::Integer(rowid);
+                }
+                if rowid > 0 {
                     put(&some, table, columns, row)?;
                 }
             }
