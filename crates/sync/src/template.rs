@@ -1,0 +1,186 @@
+//! Texts with places to fill in: `{{name}}`, or `{{name|form}}`. Neither a URL, nor JSON, nor GraphQL has two braces
+//! beside each other, so nothing else is taken for a place.
+
+use std::{borrow::Cow, str::FromStr};
+
+use hookmitt_event::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+
+/// What is put into a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Filling<'a> {
+    /// A text as it is.
+    Text(Cow<'a, str>),
+    /// A number.
+    Number(i64),
+    /// A moment, in the form that the place names.
+    Time(Timestamp),
+}
+
+/// Why a text is no template.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// A place has no end.
+    #[error("`{{{{` has no `}}}}`")]
+    Open,
+    /// A place names a form that doesn't exist.
+    #[error("there is no form `{0}`: use s, ms, date or rfc3339")]
+    Form(String),
+}
+
+/// How a moment is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// Seconds since 1970.
+    Seconds,
+    /// Milliseconds since 1970.
+    Millis,
+    /// The day in UTC.
+    Date,
+    /// RFC 3339 in UTC.
+    #[default]
+    Rfc3339,
+}
+
+impl FromStr for Form {
+    type Err = TemplateError;
+
+    fn from_str(text: &str) -> Result<Self, TemplateError> {
+        match text {
+            "s" => Ok(Self::Seconds),
+            "ms" => Ok(Self::Millis),
+            "date" => Ok(Self::Date),
+            "rfc3339" => Ok(Self::Rfc3339),
+            other => Err(TemplateError::Form(other.to_owned())),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Place { name: String, form: Form },
+}
+
+/// A text with places to fill in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Template(Vec<Piece>);
+
+impl TryFrom<String> for Template {
+    type Error = TemplateError;
+
+    fn try_from(text: String) -> Result<Self, TemplateError> {
+        text.parse()
+    }
+}
+
+impl FromStr for Template {
+    type Err = TemplateError;
+
+    fn from_str(text: &str) -> Result<Self, TemplateError> {
+        let (mut pieces, mut left) = (Vec::new(), text);
+        while let Some((before, rest)) = left.split_once("{{") {
+            let (place, after) = rest.split_once("}}").ok_or(TemplateError::Open)?;
+            let (name, form) = place.split_once('|').unwrap_or((place, "rfc3339"));
+            if !before.is_empty() {
+                pieces.push(Piece::Text(before.to_owned()));
+            }
+            pieces.push(Piece::Place { name: name.trim().to_owned(), form: form.trim().parse()? });
+            left = after;
+        }
+        if !left.is_empty() {
+            pieces.push(Piece::Text(left.to_owned()));
+        }
+        Ok(Self(pieces))
+    }
+}
+
+impl Template {
+    /// Iterates over the names of the places.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Place { name, .. } => Some(name.as_str()),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// Fills in the places. Each value passes through `escape`. Returns `None` if a value is missing.
+    pub fn fill<'a>(
+        &self,
+        value: impl Fn(&str) -> Option<Filling<'a>>,
+        escape: impl Fn(&str) -> String,
+    ) -> Option<String> {
+        let mut filled = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => filled.push_str(text),
+                Piece::Place { name, form } => filled.push_str(&escape(&written(value(name)?, *form))),
+            }
+        }
+        Some(filled)
+    }
+
+    /// Returns the only place's number, if the template is nothing else and its value is one.
+    pub(crate) fn number<'a>(&self, value: impl Fn(&str) -> Option<Filling<'a>>) -> Option<i64> {
+        let [Piece::Place { name, form }] = self.0.as_slice() else { return None };
+        match (value(name)?, form) {
+            (Filling::Number(number), _) => Some(number),
+            (Filling::Time(time), Form::Seconds) => Some(time.as_micros().div_euclid(1_000_000)),
+            (Filling::Time(time), Form::Millis) => Some(time.as_micros().div_euclid(1_000)),
+            _ => None,
+        }
+    }
+}
+
+fn written(filling: Filling<'_>, form: Form) -> String {
+    match (filling, form) {
+        (Filling::Text(text), _) => text.into_owned(),
+        (Filling::Number(number), _) => number.to_string(),
+        (Filling::Time(time), Form::Seconds) => time.as_micros().div_euclid(1_000_000).to_string(),
+        (Filling::Time(time), Form::Millis) => time.as_micros().div_euclid(1_000).to_string(),
+        (Filling::Time(time), Form::Date) => day(time),
+        (Filling::Time(time), Form::Rfc3339) => time.to_string(),
+    }
+}
+
+fn day(time: Timestamp) -> String {
+    let moment = jiff::Timestamp::from_microsecond(time.as_micros()).unwrap_or_default();
+    moment.to_zoned(TimeZone::UTC).date().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(text: &str) -> Option<String> {
+        let value = |name: &str| match name {
+            "since" => Some(Filling::Time(Timestamp::from_seconds(1_795_708_800))),
+            "repo" => Some(Filling::Text("octo/ö&x".into())),
+            "offset" => Some(Filling::Number(50)),
+            _ => None,
+        };
+        text.parse::<Template>().unwrap().fill(value, |text| text.replace('&', "%26"))
+    }
+
+    #[test]
+    fn places_are_filled_and_all_else_stays() {
+        for (text, expected) in [
+            ("/repos/{{repo}}/hooks", Some("/repos/octo/ö%26x/hooks")),
+            ("{{since|s}}.{{ since | ms }}", Some("1795708800.1795708800000")),
+            ("{{since|date}} {{since}}", Some("2026-11-26 2026-11-26T16:00:00.000000Z")),
+            ("query { a(skip: {{offset}}) { id } }", Some("query { a(skip: 50) { id } }")),
+            ("{\"a\":{\"b\":{}}}", Some("{\"a\":{\"b\":{}}}")),
+            ("after={{cursor}}", None),
+        ] {
+            assert_eq!(filled(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_template_is_refused() {
+        assert_eq!("a {{b".parse::<Template>(), Err(TemplateError::Open));
+        assert_eq!("{{a|weeks}}".parse::<Template>(), Err(TemplateError::Form("weeks".to_owned())));
+    }
+}
