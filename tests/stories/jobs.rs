@@ -105,7 +105,8 @@ async fn many_events_are_changed_at_the_command_line_only_if_that_is_meant() {
     let many = run(dir, &["delete", "--where", "order"]).await.exits(2);
     assert!(many.err.contains("more than 100 events match") && many.err.contains("--yes"), "{}", many.err);
     let ran = run(dir, &["delete", "--where", "order", "--yes"]).await.exits(0);
-    assert_eq!((ran.out.as_slice(), ran.err.trim()), (&b""[..], "101 events deleted"));
+    let said = "101 events deleted\nto undo: `hookmitt jobs undo 1`";
+    assert_eq!((ran.out.as_slice(), ran.err.trim()), (&b""[..], said));
 
     let unasked = run(dir, &["delete", "--undo", "--where", "order"]).await.exits(2);
     assert!(unasked.err.contains("more than 100 events match"), "{}", unasked.err);
@@ -127,6 +128,10 @@ async fn many_events_are_changed_at_the_command_line_only_if_that_is_meant() {
     assert_eq!(shown["failures"].as_array().map(Vec::len), Some(101));
     let negated = run(dir, &["delete", "--where", "-path:/order"]).await.exits(0);
     assert_eq!(negated.err.trim(), "0 events deleted");
+    let again = run(dir, &["delete", "--where", "order", "--yes"]).await.exits(0);
+    assert!(again.err.contains("`hookmitt jobs undo 6`"), "{}", again.err);
+    let back = run(dir, &["jobs", "undo", "6"]).await.exits(0);
+    assert!(back.err.contains("101 events restored"), "{}", back.err);
     let ended = run(dir, &["jobs", "cancel", "4"]).await.exits(2);
     assert!(ended.err.contains("job 4 is done already"), "{}", ended.err);
     let unknown = run(dir, &["jobs", "show", "9"]).await.exits(2);

@@ -195,7 +195,12 @@ async fn conclude(job: &Job, client: &Client, screen: &Screen) -> Result<(), Cli
         screen.note(Styled(FAINT, format!("`hookmitt jobs show {}` lists all that failed", job.id)));
     }
     match job.state {
-        JobState::Done => screen.note(job.changed()),
+        JobState::Done => {
+            screen.note(job.changed());
+            if job.kind == "delete" && job.result.events > 0 {
+                screen.note(format_args!("to undo: `hookmitt jobs undo {}`", job.id));
+            }
+        }
         state => {
             let why = job.why.as_deref().map_or_else(String::new, |why| format!(": {}", Plain(why)));
             let so_far = format!("{state} at {}{why}; {}", job.progress(), job.changed());

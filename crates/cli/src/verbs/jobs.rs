@@ -1,4 +1,4 @@
-//! `hookmitt jobs`: lists, shows, resumes and cancels jobs.
+//! `hookmitt jobs`: lists, shows, resumes, cancels and undoes jobs.
 
 use hookmitt_event::{JobState, Timestamp};
 use http::Method;
@@ -43,6 +43,11 @@ enum Verb {
         /// Its number
         id: i64,
     },
+    /// Restore what a job has deleted and is still in the trash
+    Undo {
+        /// Its number
+        id: i64,
+    },
 }
 
 /// Runs the command. Without a verb, lists.
@@ -50,13 +55,17 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     match args.verb.as_ref().unwrap_or(&Verb::List { state: None }) {
         Verb::List { state } => list(*state, client, screen).await,
         Verb::Show { id } => show(*id, client, screen).await,
-        Verb::Resume { id } => {
-            let resume = Address::new(["jobs", &id.to_string(), "resume"]);
-            let Begun { job } = client.send(Method::POST, &resume, &json!({})).await?;
-            job::follow(job, client, screen).await
-        }
+        Verb::Resume { id } => begin("resume", *id, client, screen).await,
+        Verb::Undo { id } => begin("undo", *id, client, screen).await,
         Verb::Cancel { id } => cancel(*id, client, screen).await,
     }
+}
+
+/// Asks for what is done with a job by another one, and follows that.
+async fn begin(what: &str, id: i64, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let address = Address::new(["jobs", &id.to_string(), what]);
+    let Begun { job } = client.send(Method::POST, &address, &json!({})).await?;
+    job::follow(job, client, screen).await
 }
 
 async fn list(state: Option<JobState>, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
