@@ -161,7 +161,7 @@ mod tests {
         let second = part(&file);
         let why = second.becomes(false).unwrap_err();
         assert_eq!(why.kind(), io::ErrorKind::AlreadyExists);
-        part(&file).becomes(true).unwrap().give_back().unwrap();
+        let _replaced = part(&file).becomes(true).unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"");
         drop(_other);
         assert_eq!(names(folder.path()), ["b.db"]);

@@ -7,9 +7,10 @@ use std::{
     fs::{self, File},
     io,
     path::Path,
-    thread,
     time::{Duration, Instant},
 };
+
+use crate::{failure::CliError, stop::Stop};
 
 /// How many bytes are given back at a time.
 const STEP: u64 = 4 * 1024 * 1024;
@@ -31,8 +32,19 @@ impl Replaced {
         Self(held.filter(|held| is_at(held, path)))
     }
 
-    /// Gives it back, unless it has yet another name. Whoever still reads from it finds it cut short.
-    pub(crate) fn give_back(self) -> io::Result<()> {
+    /// Gives it back, unless it has yet another name. Whoever still reads from it finds it cut short. Ctrl-C leaves the rest
+    /// to the system.
+    pub(crate) async fn give_back_until_stopped(self) -> Result<(), CliError> {
+        let mut stop = Stop::watch().map_err(CliError::signals)?;
+        tokio::select! {
+            // The system does what fails here.
+            _given_back = self.give_back() => {}
+            () = stop.asked() => {}
+        }
+        Ok(())
+    }
+
+    async fn give_back(self) -> io::Result<()> {
         let Some(held) = self.0 else { return Ok(()) };
         if has_name(&held)? {
             return Ok(());
@@ -42,7 +54,7 @@ impl Replaced {
             size -= STEP;
             let begun = Instant::now();
             held.set_len(size)?;
-            thread::sleep((begun.elapsed() * RESTS).max(LEAST));
+            tokio::time::sleep((begun.elapsed() * RESTS).max(LEAST)).await;
         }
         Ok(())
     }
@@ -84,39 +96,39 @@ mod tests {
         (old, new)
     }
 
-    #[test]
-    fn a_replaced_file_is_given_back_and_the_new_one_stays() {
+    #[tokio::test]
+    async fn a_replaced_file_is_given_back_and_the_new_one_stays() {
         let folder = tempfile::tempdir().unwrap();
         let (old, new) = two_files(folder.path());
         let reader = File::open(&old).unwrap();
         let replaced = Replaced::hold(&old);
         fs::rename(&new, &old).unwrap();
-        replaced.give_back().unwrap();
+        replaced.give_back().await.unwrap();
         assert_eq!(reader.metadata().unwrap().len(), STEP / 2);
         assert_eq!(fs::read(&old).unwrap(), b"new");
     }
 
-    #[test]
-    fn a_file_that_has_another_name_stays_whole() {
+    #[tokio::test]
+    async fn a_file_that_has_another_name_stays_whole() {
         let folder = tempfile::tempdir().unwrap();
         let (old, new) = two_files(folder.path());
         let other = folder.path().join("kept");
         fs::hard_link(&old, &other).unwrap();
         let replaced = Replaced::hold(&old);
         fs::rename(&new, &old).unwrap();
-        replaced.give_back().unwrap();
+        replaced.give_back().await.unwrap();
         assert_eq!(fs::metadata(&other).unwrap().len(), STEP * 5 / 2);
     }
 
-    #[test]
-    fn what_a_replaced_link_leads_to_stays_whole() {
+    #[tokio::test]
+    async fn what_a_replaced_link_leads_to_stays_whole() {
         let folder = tempfile::tempdir().unwrap();
         let (old, new) = two_files(folder.path());
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&old, &link).unwrap();
         let replaced = Replaced::hold(&link);
         fs::rename(&new, &link).unwrap();
-        replaced.give_back().unwrap();
+        replaced.give_back().await.unwrap();
         assert_eq!(fs::metadata(&old).unwrap().len(), STEP * 5 / 2);
     }
 }

@@ -7,7 +7,8 @@ use hookmitt_event::HeaderLine;
 use crate::{Seen, fold::fold_onto};
 
 /// Iterates over the texts in which a text without a key is looked for: type, title, path with query, note, header
-/// lines as `Name: value`, and body. A body of JSON that has `\uXXXX` or `\/` comes a second time with these escapes decoded.
+/// lines as `Name: value`, and body. A body of JSON that has escapes such as `\u00e9` or `\/` comes a second
+/// time with these decoded.
 /// Bytes that are not UTF-8 become U+FFFD.
 pub fn texts<'a>(seen: &Seen<'a>) -> impl Iterator<Item = Cow<'a, str>> {
     let event = seen.event;
@@ -43,7 +44,7 @@ fn line(line: HeaderLine<'_>) -> Cow<'_, str> {
     Cow::Owned(format!("{}: {}", line.name, String::from_utf8_lossy(line.value)))
 }
 
-/// Decodes the `\uXXXX` and `\/` of a JSON text. `None` if there are none, or if it isn't JSON.
+/// Decodes escapes such as `\u00e9`, and `\/`, of a JSON text. `None` if there are none, or if it isn't JSON.
 fn decoded(body: &[u8]) -> Option<String> {
     let has_escape = memchr::memchr_iter(b'\\', body).any(|at| matches!(body.get(at + 1), Some(b'u' | b'/')));
     if !has_escape || serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() {

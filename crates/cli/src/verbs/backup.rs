@@ -59,7 +59,7 @@ pub(crate) async fn run(
     })?;
     screen.note(format_args!("written to {}", shown(&file)));
     screen.note("secrets and tunnels' keys are not in it: keep those elsewhere");
-    let _left_to_the_system = replaced.give_back();
+    replaced.give_back_until_stopped().await?;
     Ok(Exit::Success)
 }
 

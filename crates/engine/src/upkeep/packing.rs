@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use hookmitt_inbox::{Inbox, InboxError, Packer};
-use hookmitt_sqlite::Disk;
 
 use super::{dictionaries::dictionary, progress::Progress};
 
@@ -24,7 +23,8 @@ pub(super) async fn pack(inbox: Inbox) {
     let mut looks = QUIET; // how many found nothing since it packed or tidied up
     loop {
         let begun = Instant::now();
-        let has_room = !inbox.disk().is_some_and(Disk::is_tight);
+        // What the disk keeps free is for what settles and frees at once.
+        let has_room = inbox.disk().is_none_or(|disk| disk.usable() > 0);
         let step = if has_room { packer.step().await } else { Err(InboxError::Full) };
         match progress.after(step).await {
             Some(0) => {
