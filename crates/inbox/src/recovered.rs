@@ -47,6 +47,9 @@ const WORDS: [(&str, &str); 14] = [
     ("hourly", "statistics"),
 ];
 
+/// How many kinds of things are named in a sentence.
+const FEW: usize = 5;
+
 /// Returns what people call those tables that they would miss rows of.
 pub(crate) fn in_words(tables: &[&str]) -> Vec<String> {
     let named = WORDS.into_iter().filter(|(table, _)| tables.contains(table));
@@ -62,8 +65,14 @@ impl std::fmt::Display for Recovered {
             None => write!(out, "it isn't known how many are missing, ")?,
         }
         write!(out, "{without_body} have lost their body; ")?;
-        if !incomplete.is_empty() {
-            write!(out, "these may be incomplete, so look at them: {}; ", incomplete.join(", "))?;
+        match incomplete.as_slice() {
+            [] => {}
+            some if some.len() <= FEW => {
+                write!(out, "look at what may be incomplete: {}; ", some.join(", "))?
+            }
+            _ => out.write_str(
+                "look at what else may be incomplete, targets, tunnels and retention above all; ",
+            )?,
         }
         write!(out, "the damaged file is kept: {}", kept.display())
     }
