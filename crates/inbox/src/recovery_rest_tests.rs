@@ -289,10 +289,7 @@ async fn an_inbox_whose_first_page_is_gone_keeps_its_targets_deliveries_and_tags
     assert_eq!(held(&Connection::open(&path).unwrap()), before);
     let note = inbox.recovered().await.unwrap().unwrap();
     assert!(note.incomplete.contains(&"targets".to_owned()), "{note}");
-    assert!(
-        note.to_string().contains("these may be incomplete, so look at them: sources, targets"),
-        "{note}"
-    );
+    assert!(note.to_string().contains("targets, tunnels and retention above all"), "{note}");
 }
 
 #[tokio::test]
@@ -307,6 +304,7 @@ async fn a_table_whose_rows_are_gone_is_named() {
     file.seek(SeekFrom::Start((page - 1) * 4_096)).unwrap();
     file.write_all(&[0; 4_096]).unwrap();
     let note = recovered(folder.path()).await.recovered().await.unwrap().unwrap();
+    assert!(note.to_string().contains("look at what may be incomplete: targets; the damaged file"), "{note}");
     assert_eq!((note.missing, note.incomplete), (Some(0), vec!["targets".to_owned()]));
 }
 
