@@ -198,6 +198,24 @@ async fn ctrl_c_ends_a_backup_and_the_earlier_one_stays() {
     server.kill().await;
 }
 
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_ends_giving_back_what_a_backup_replaced() {
+    const LARGE: u64 = 1 << 40; // of holes alone; in steps it would take half an hour
+    let (folder, out) = (folder(), folder());
+    let (dir, file) = (folder.path(), out.path().join("b.db"));
+    let server = Server::start(dir).await;
+    std::fs::File::create(&file).unwrap().set_len(LARGE).unwrap();
+    let made = Process::start(command(dir, &["backup", file.to_str().unwrap(), "--force"]));
+    while std::fs::metadata(&file).unwrap().len() == LARGE {
+        tokio::task::yield_now().await;
+    }
+    let ran = made.stop().await.exits(0);
+    assert!(ran.err.contains("written to"), "{}", ran.err);
+    assert_eq!((names(out.path()), check(&file)), (vec!["b.db".to_owned()], "ok".to_owned()));
+    server.kill().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_that_is_killed_leaves_no_half_file() {
     let mut random = SmallRng::seed_from_u64(seed());

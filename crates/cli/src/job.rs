@@ -160,6 +160,16 @@ impl Job {
 /// Follows a job to its end and says what came of it. Ctrl-C cancels the job.
 pub(crate) async fn follow(job: Job, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let mut stop = Stop::watch().map_err(CliError::signals)?;
+    follow_until(&mut stop, job, client, screen).await
+}
+
+/// Like [`follow`], for a command that has something to end afterwards, too.
+pub(crate) async fn follow_until(
+    stop: &mut Stop,
+    job: Job,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Exit, CliError> {
     let line = ProgressLine::of(&job);
     let mut job = job;
     while job.state.is_open() {

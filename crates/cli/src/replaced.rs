@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{failure::CliError, stop::Stop};
+use crate::stop::Stop;
 
 /// How many bytes are given back at a time.
 const STEP: u64 = 4 * 1024 * 1024;
@@ -34,14 +34,12 @@ impl Replaced {
 
     /// Gives it back, unless it has yet another name. Whoever still reads from it finds it cut short. Ctrl-C leaves the rest
     /// to the system.
-    pub(crate) async fn give_back_until_stopped(self) -> Result<(), CliError> {
-        let mut stop = Stop::watch().map_err(CliError::signals)?;
+    pub(crate) async fn give_back_until(self, stop: &mut Stop) {
         tokio::select! {
             // The system does what fails here.
             _given_back = self.give_back() => {}
             () = stop.asked() => {}
         }
-        Ok(())
     }
 
     async fn give_back(self) -> io::Result<()> {

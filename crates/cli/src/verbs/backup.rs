@@ -15,6 +15,7 @@ use crate::{
     failure::{CliError, Exit},
     job::{self, Begun, Job},
     part::{Part, Turn},
+    stop::Stop,
     terminal::Screen,
 };
 
@@ -47,9 +48,10 @@ pub(crate) async fn run(
         return Err(CliError::bad_input_with("backup-over-inbox", message, hint));
     }
     let part = begun(&file, client).await?;
+    let mut stop = Stop::watch().map_err(CliError::signals)?;
     let ask = json!({ "file": part.path(), "becomes": file });
     let Begun { job } = client.send(Method::POST, &Address::new(["backup"]), &ask).await?;
-    let ended = job::follow(job, client, screen).await?;
+    let ended = job::follow_until(&mut stop, job, client, screen).await?;
     if ended != Exit::Success {
         return Ok(ended);
     }
@@ -59,7 +61,7 @@ pub(crate) async fn run(
     })?;
     screen.note(format_args!("written to {}", shown(&file)));
     screen.note("secrets and tunnels' keys are not in it: keep those elsewhere");
-    replaced.give_back_until_stopped().await?;
+    replaced.give_back_until(&mut stop).await;
     Ok(Exit::Success)
 }
 
