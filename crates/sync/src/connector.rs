@@ -1,6 +1,7 @@
 //! How one provider's API lists what the provider has sent: data, which a test reads for every provider, and which users
 //! write for services that have none (the generic connector).
 
+use hookmitt_verify::Confidence;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -39,16 +40,6 @@ pub struct Connector {
     pub list: List,
     /// What an item becomes.
     pub event: Shape,
-}
-
-/// How sure we are of what a connector says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Confidence {
-    /// Seen in the provider's documentation or an official SDK.
-    Confirmed,
-    /// Seen elsewhere.
-    Corroborated,
 }
 
 /// What an API gives of an event.

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use hookmitt_event::Timestamp;
+use hookmitt_verify::moment;
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     Answer, AskError, Asked, Connector, Gives, ItemError, Place, Values, Walk, Window, connector, connectors,
-    moment,
 };
 
 const HOUR: Window = Window {
@@ -163,15 +163,4 @@ fn what_an_answer_lacks_is_said() {
     let smuggled = raw(r#"{"request":{"headers":{"A":"1\r\nB: 2"},"payload":{}}}"#);
     let headers = github.request("7", &smuggled, &Values::default()).unwrap_err();
     assert_eq!(headers, ItemError::Headers("7".to_owned()));
-}
-
-#[test]
-fn moments_are_told_apart() {
-    let at = Timestamp::from_seconds(1_795_709_000);
-    for text in ["1795709000", "1795709000.0", "1795709000000", "1795709000000000", "2026-11-26T16:03:20Z"] {
-        assert_eq!(moment(text), Some(at), "{text}");
-    }
-    for text in ["", "soon", "NaN", "inf", "1e300", "2026-11-26"] {
-        assert_eq!(moment(text), None, "{text}");
-    }
 }

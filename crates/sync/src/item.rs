@@ -1,6 +1,7 @@
 //! What an item of a list becomes: an event's request.
 
 use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp};
+use hookmitt_verify::moment;
 use serde_json::value::RawValue;
 
 use crate::{asked::Values, connector::Connector, raw};
@@ -101,18 +102,3 @@ impl Connector {
 
 /// The lines that say how a body is sent. A body that is taken from an answer is sent otherwise.
 const FRAMING: [&str; 4] = ["content-length", "content-encoding", "transfer-encoding", "connection"];
-
-/// Reads a moment: RFC 3339, or seconds, milliseconds or microseconds since 1970, told apart by their size.
-pub fn moment(text: &str) -> Option<Timestamp> {
-    if let Ok(number) = text.parse::<f64>() {
-        let micros = match number.abs() {
-            size if size < 1e11 => number * 1e6,
-            size if size < 1e14 => number * 1e3,
-            _ => number,
-        };
-        #[expect(clippy::cast_possible_truncation, reason = "checked to be in the range of i64")]
-        return (micros.is_finite() && micros.abs() < 9e18).then(|| Timestamp::from_micros(micros as i64));
-    }
-    let time: jiff::Timestamp = text.parse().ok()?;
-    Some(Timestamp::from_micros(time.as_microsecond()))
-}

@@ -13,7 +13,7 @@ mod template;
 
 pub use asked::{AskError, Asked, Values, Window};
 pub use catalogue::{connector, connectors};
-pub use connector::{Call, Confidence, Connector, Gives, Key, KeyPlace, List, Param, Shape};
-pub use item::{Item, ItemError, moment};
+pub use connector::{Call, Connector, Gives, Key, KeyPlace, List, Param, Shape};
+pub use item::{Item, ItemError};
 pub use paging::{Answer, Paging, PagingError, Place, Walk};
 pub use template::{Filling, Template, TemplateError};

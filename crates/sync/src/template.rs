@@ -4,7 +4,6 @@
 use std::{borrow::Cow, str::FromStr};
 
 use hookmitt_event::Timestamp;
-use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 /// What is put into a place.
@@ -127,7 +126,7 @@ impl Template {
         let [Piece::Place { name, form }] = self.0.as_slice() else { return None };
         match (value(name)?, form) {
             (Filling::Number(number), _) => Some(number),
-            (Filling::Time(time), Form::Seconds) => Some(time.as_micros().div_euclid(1_000_000)),
+            (Filling::Time(time), Form::Seconds) => Some(time.as_seconds()),
             (Filling::Time(time), Form::Millis) => Some(time.as_micros().div_euclid(1_000)),
             _ => None,
         }
@@ -138,16 +137,13 @@ fn written(filling: Filling<'_>, form: Form) -> String {
     match (filling, form) {
         (Filling::Text(text), _) => text.into_owned(),
         (Filling::Number(number), _) => number.to_string(),
-        (Filling::Time(time), Form::Seconds) => time.as_micros().div_euclid(1_000_000).to_string(),
+        (Filling::Time(time), Form::Seconds) => time.as_seconds().to_string(),
         (Filling::Time(time), Form::Millis) => time.as_micros().div_euclid(1_000).to_string(),
-        (Filling::Time(time), Form::Date) => day(time),
+        (Filling::Time(time), Form::Date) => {
+            time.to_string().chars().take_while(|letter| *letter != 'T').collect()
+        }
         (Filling::Time(time), Form::Rfc3339) => time.to_string(),
     }
-}
-
-fn day(time: Timestamp) -> String {
-    let moment = jiff::Timestamp::from_microsecond(time.as_micros()).unwrap_or_default();
-    moment.to_zoned(TimeZone::UTC).date().to_string()
 }
 
 #[cfg(test)]

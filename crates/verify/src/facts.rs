@@ -37,7 +37,7 @@ fn from_slots(plan: &FactPlan, slots: &[Option<Found>]) -> Facts {
         event_id: first_name(&plan.id, slots),
         event_type: first_name(&plan.kind, slots),
         title: plan.subject.write(slots),
-        event_time: plan.time.iter().find_map(|text| time(&text.fill(slots)?.text)),
+        event_time: plan.time.iter().find_map(|text| moment(&text.fill(slots)?.text)),
         object: first_name(&plan.object, slots),
         handshake: None,
     }
@@ -51,7 +51,7 @@ fn first_name(texts: &[Template], slots: &[Option<Found>]) -> Option<String> {
 
 /// Parses RFC 3339, or a number of seconds or milliseconds since the epoch. Numbers from 10¹¹ on are milliseconds,
 /// because 10¹¹ s would be the year 5138.
-fn time(text: &str) -> Option<Timestamp> {
+pub fn moment(text: &str) -> Option<Timestamp> {
     const FIRST_MILLISECONDS: i64 = 100_000_000_000;
     if let Ok(number) = text.parse::<i64>() {
         return match number {
@@ -88,7 +88,7 @@ mod tests {
             ("soon", None),
         ];
         for (text, expected) in table {
-            assert_eq!(time(text), expected, "{text}");
+            assert_eq!(moment(text), expected, "{text}");
         }
     }
 }

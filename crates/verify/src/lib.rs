@@ -81,7 +81,7 @@ pub use catalogue::{key_hosts, provider, providers};
 pub use content::ContentError;
 pub use evidence::{Evidence, evidence, uncovered};
 pub use explain::{Context, explain};
-pub use facts::facts;
+pub use facts::{facts, moment};
 pub use fixes::raw_body_fix;
 pub use generic::validate_generic;
 pub use generic_error::VerifyError;
