@@ -137,6 +137,22 @@ async fn what_an_earlier_round_of_the_log_left_behind_is_not_put_back() {
     assert_eq!((here, note.missing), (earlier, None), "{later:?} are gone, and nobody knows how many");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_pipe_in_the_place_of_a_log_keeps_nobody_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    cut_off(folder.path()).await;
+    let pipe = |name: &str| {
+        let path = folder.path().join(name);
+        let _there = fs::remove_file(&path);
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    pipe("inbox.db-shm");
+    assert_eq!(damaged_log::flaw(&folder.path().join("inbox.db")), None);
+    pipe("inbox.db-wal");
+    assert_eq!(damaged_log::flaw(&folder.path().join("inbox.db")), None);
+}
+
 #[tokio::test]
 async fn who_is_killed_while_a_log_is_put_back_leaves_it_to_the_next() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@
 //! The form of the log is described in SQLite's file format, section 4.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufReader, Read as _},
     path::{Path, PathBuf},
 };
@@ -54,10 +54,8 @@ impl LogFrames {
     /// # Errors
     /// Fails if the system doesn't let us read it.
     pub(crate) fn open(log: &Path) -> io::Result<Option<Self>> {
-        let mut file = match File::open(log) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => BufReader::with_capacity(256 * 1024, file?),
-        };
+        let Some(file) = opened(log)? else { return Ok(None) };
+        let mut file = BufReader::with_capacity(256 * 1024, file);
         let mut head = [0; HEAD];
         if !fill(&mut file, &mut head)? {
             return Ok(None);
@@ -106,6 +104,14 @@ impl LogFrames {
     }
 }
 
+/// Opens a file; `None` if there is none, or something else: whoever opens a pipe waits for somebody to write into it.
+fn opened(path: &Path) -> io::Result<Option<File>> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        there => Ok(there?.is_file().then(|| File::open(path)).transpose()?),
+    }
+}
+
 /// Returns the path of the file that tells SQLite's processes what a log holds.
 fn beside_log(log: &Path) -> PathBuf {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
@@ -117,7 +123,7 @@ fn beside_log(log: &Path) -> PathBuf {
 fn told_by(beside: &Path) -> Option<(usize, Salt)> {
     const COPY: usize = 48;
     let mut told = [0; 2 * COPY];
-    File::open(beside).ok()?.read_exact(&mut told).ok()?;
+    opened(beside).ok()??.read_exact(&mut told).ok()?;
     let (one, other) = told.split_at(COPY);
     let own = |place: usize| one[place..].first_chunk().copied().map_or(0, u32::from_ne_bytes);
     let is_whole = sum(cfg!(target_endian = "big"), (0, 0), &one[..40]) == (own(40), own(44));

@@ -6,10 +6,9 @@ use hookmitt_event::HeaderLine;
 
 use crate::{Seen, fold::fold_onto};
 
-/// Iterates over the texts in which a text without a key is looked for: type, title, path with query, note, header
-/// lines as `Name: value`, and body. A body of JSON that has escapes such as `\u00e9` or `\/` comes a second
-/// time with these decoded.
-/// Bytes that are not UTF-8 become U+FFFD.
+/// Iterates over the texts in which a text without a key is looked for: type, title, path with query, note, header lines
+/// as `Name: value`, and body. A body of JSON that has escapes such as `\u00e9` or `\/` comes a second time with these
+/// decoded. Bytes that are not UTF-8 become U+FFFD.
 pub fn texts<'a>(seen: &Seen<'a>) -> impl Iterator<Item = Cow<'a, str>> {
     let event = seen.event;
     let request = &event.request;

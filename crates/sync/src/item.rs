@@ -77,7 +77,7 @@ impl Connector {
                 lines.push((name.clone(), value));
             }
         }
-        // What framed the body then frames it no longer.
+        // They framed the body as it was sent, which isn't the one that is here.
         lines.retain(|(name, _)| !FRAMING.iter().any(|framing| name.eq_ignore_ascii_case(framing)));
         let wire: String = lines.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let is_line = |(name, value): &(String, String)| {

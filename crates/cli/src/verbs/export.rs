@@ -195,7 +195,7 @@ impl Out<'_> {
         Ok(())
     }
 
-    /// Says what was written, and how the command ends: events that were kept back are a no.
+    /// Says what was written, and how the command ends: with "no" if some events could not be exported.
     fn end(self) -> Exit {
         if let Output::File(path) | Output::Folder(path) = self.place {
             let files = counted(self.written, "file");
