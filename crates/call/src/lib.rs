@@ -5,6 +5,7 @@
 mod connect;
 mod exchange;
 mod messages;
+mod network;
 mod resolve;
 mod route;
 mod system_store;
@@ -14,6 +15,7 @@ mod trust;
 pub use connect::{AddressError, ConnectError, connect};
 pub use exchange::exchange;
 pub use messages::{Messages, MessagesError};
+pub use network::{Network, ReachError};
 pub use resolve::{ResolveError, is_localhost, resolve};
 pub use route::{way_out, way_to};
 pub use sse_stream::Sse;

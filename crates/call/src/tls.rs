@@ -4,7 +4,7 @@ use std::{fmt, io, net::IpAddr, sync::Arc};
 
 use hookmitt_event::NoConnection;
 use rustls::{
-    InvalidMessage,
+    ClientConfig, InvalidMessage,
     pki_types::{InvalidDnsNameError, ServerName},
 };
 use tokio::{
@@ -77,6 +77,11 @@ impl Tls {
     /// Makes a TLS client for HTTP/1.1 that accepts the servers for which `trust` vouches.
     pub fn new(trust: Trust) -> Self {
         Self(TlsConnector::from(Arc::new(trust.into_config())))
+    }
+
+    /// Returns its configuration.
+    pub(crate) fn config(&self) -> ClientConfig {
+        (**self.0.config()).clone()
     }
 
     /// Performs the TLS handshake over a connection, with a server that must prove to be `host`. The caller has to

@@ -1,13 +1,12 @@
 //! One GET for one key, over TLS, with limits on size and time.
 
-use std::{error::Error as _, fmt, net::SocketAddr, time::Duration};
+use std::{error::Error as _, time::Duration};
 
 use bytes::Bytes;
-use hookmitt_call::{Stream, Tls, Trust, connect, resolve};
+use hookmitt_call::{Network, ReachError, Stream};
 use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::body::Incoming;
-use rustls::RootCertStore;
 use tokio::time::{Instant, timeout};
 use url::{Host, Url};
 
@@ -19,64 +18,20 @@ pub const LARGEST: usize = 10 * 1024;
 /// The maximum time of a fetch, from the name lookup to the last byte.
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// How to reach the providers' hosts.
-#[derive(Clone)]
-pub struct Network {
-    tls: Tls,
-    /// The address that is used for every host, in tests.
-    address: Option<SocketAddr>,
-    /// The maximum time of a call, from the name lookup to the last byte.
-    limit: Duration,
+/// Sends one GET to a URL and returns the status. The status of a redirect is returned like any other; the redirect is
+/// not followed. The caller must have checked that the URL may be called.
+///
+/// # Errors
+/// Returns a [`KeyProblem`] if there is no answer in time over trusted TLS.
+pub async fn call(network: &Network, url: &Url) -> Result<u16, KeyProblem> {
+    bounded(network, get(network, url, async |response| Ok(response.status().as_u16()))).await
 }
 
-impl Network {
-    /// Uses the internet, and trusts only Mozilla's root certificates that are built into this version of hookmitt.
-    pub fn new() -> Self {
-        Self { tls: Tls::new(Trust::built_in()), address: None, limit: TIME_LIMIT }
-    }
-
-    /// For tests: connects to `address` for every host, and trusts only `roots`.
-    #[doc(hidden)]
-    pub fn of_test(address: SocketAddr, roots: RootCertStore) -> Self {
-        Self { tls: Tls::new(Trust::only(roots)), ..Self::new() }.at(address)
-    }
-
-    /// For tests: connects to `address` for every host, with the trust unchanged.
-    #[doc(hidden)]
-    pub fn at(self, address: SocketAddr) -> Self {
-        Self { address: Some(address), ..self }
-    }
-
-    /// For tests: allows a call this much time, so that a busy machine is no slow host.
-    #[doc(hidden)]
-    pub fn patient(self, limit: Duration) -> Self {
-        Self { limit, ..self }
-    }
-
-    /// Sends one GET to a URL and returns the status. The status of a redirect is returned like any other; the redirect
-    /// is not followed. The caller must have checked that the URL may be called.
-    ///
-    /// # Errors
-    /// Returns a [`KeyProblem`] if there is no answer in time over trusted TLS.
-    pub async fn call(&self, url: &Url) -> Result<u16, KeyProblem> {
-        self.bounded(get(self, url, async |response| Ok(response.status().as_u16()))).await
-    }
-
-    async fn bounded<T>(&self, call: impl Future<Output = Result<T, KeyProblem>>) -> Result<T, KeyProblem> {
-        timeout(self.limit, Box::pin(call)).await.unwrap_or(Err(KeyProblem::Slow))
-    }
-}
-
-impl Default for Network {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl fmt::Debug for Network {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Network")
-    }
+async fn bounded<T>(
+    network: &Network,
+    call: impl Future<Output = Result<T, KeyProblem>>,
+) -> Result<T, KeyProblem> {
+    timeout(network.limit(TIME_LIMIT), Box::pin(call)).await.unwrap_or(Err(KeyProblem::Slow))
 }
 
 /// A published answer.
@@ -89,7 +44,7 @@ pub(crate) struct Answer {
 
 /// Fetches what is published at `url`. The caller must have checked that the URL may be called.
 pub(crate) async fn fetch(network: &Network, url: &Url) -> Result<Answer, KeyProblem> {
-    network.bounded(get(network, url, read)).await
+    bounded(network, get(network, url, read)).await
 }
 
 async fn get<T>(
@@ -109,16 +64,14 @@ async fn get<T>(
     hookmitt_call::exchange(stream, request, read).await.map_err(|error| said(&error))?
 }
 
-async fn connected(network: &Network, host: &Host<&str>) -> Result<impl Stream, KeyProblem> {
-    let unreachable = |error: &dyn fmt::Display| KeyProblem::Unreachable(format!("{host}: {error}"));
-    let addresses = match network.address {
-        Some(address) => vec![address],
-        None => resolve(host, 443).await.map_err(|error| KeyProblem::Unreachable(error.to_string()))?,
+async fn connected(network: &Network, host: &Host<&str>) -> Result<impl Stream + use<>, KeyProblem> {
+    let failed = |error: ReachError| match error {
+        ReachError::Connect { error, .. } if error.is_slow() => KeyProblem::Slow,
+        other => KeyProblem::Unreachable(other.to_string()),
     };
-    let tcp = connect(&addresses, Instant::now() + network.limit)
-        .await
-        .map_err(|error| if error.is_slow() { KeyProblem::Slow } else { unreachable(&error) })?;
-    network.tls.handshake(host, tcp).await.map_err(|error| unreachable(&error))
+    let deadline = Instant::now() + network.limit(TIME_LIMIT);
+    let tcp = network.connect(host, 443, deadline, |_| true).await.map_err(failed)?;
+    network.secure(host, tcp).await.map_err(failed)
 }
 
 async fn read(response: Response<Incoming>) -> Result<Answer, KeyProblem> {

@@ -16,6 +16,7 @@ mod problem;
 mod queue;
 mod store;
 
-pub use fetch::{LARGEST, Network, TIME_LIMIT};
+pub use fetch::{LARGEST, TIME_LIMIT, call};
+pub use hookmitt_call::Network;
 pub use problem::KeyProblem;
 pub use store::{Clock, Fetching, KeyStore, ask};

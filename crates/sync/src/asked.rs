@@ -121,7 +121,7 @@ impl Connector {
     /// # Errors
     /// Fails like [`page`](Self::page).
     pub fn check(&self, values: &Values<'_>) -> Result<Asked, AskError> {
-        self.asked(&self.check, values)
+        self.asked(self.check.as_ref().unwrap_or(&self.list.call), values)
     }
 
     /// Returns the request for an item's content; `None` if the list has it.
@@ -158,11 +158,9 @@ impl Connector {
         Ok(Asked { method: call.method.clone(), url, headers, body })
     }
 
-    /// Fails unless the URL is https, without a user, at one of the connector's hosts and at its usual port.
+    /// Fails unless the API key may be sent to that URL.
     fn ensure_host(&self, url: &Url) -> Result<(), AskError> {
-        let is_plain = url.username().is_empty() && url.password().is_none() && url.port().is_none();
-        let is_known = url.host_str().is_some_and(|host| self.hosts.iter().any(|known| known == host));
-        if url.scheme() == "https" && is_plain && is_known {
+        if self.sends_to(url) {
             return Ok(());
         }
         Err(AskError::Host(url.host_str().unwrap_or_default().to_owned()))

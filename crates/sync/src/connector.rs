@@ -4,6 +4,7 @@
 use hookmitt_verify::Confidence;
 use serde::Deserialize;
 use serde_json::Value;
+use url::{Origin, Url};
 
 use crate::{paging::Paging, template::Template};
 
@@ -16,39 +17,48 @@ pub struct Connector {
     pub id: String,
     /// Its name, for people.
     pub name: String,
-    /// How sure we are of what this file says.
-    pub confidence: Confidence,
+    /// Whether it is one of a user's own, who says which hosts get the key.
+    #[serde(skip)]
+    pub(crate) own: bool,
+    /// How sure we are of what this file says. `None` for one of a user's own.
+    pub confidence: Option<Confidence>,
     /// Where that was seen.
     #[serde(default)]
     pub evidence: Vec<String>,
-    /// The hosts that the API key is sent to, and no others.
+    /// The hosts that the API key is sent to, and no others: names, or `*.example.com` for those beneath one. For one of
+    /// a user's own they are those that its URLs name.
+    #[serde(default)]
     pub hosts: Vec<String>,
     /// For how many days the provider lists what it has sent. `None` if it doesn't say.
     pub days: Option<u32>,
     /// What the API gives of an event.
+    #[serde(default)]
     pub gives: Gives,
     /// What can't be recovered, and why: sentences for people.
+    #[serde(default)]
     pub lost: Vec<String>,
     /// What a user has to say besides the key.
     #[serde(default)]
     pub params: Vec<Param>,
     /// How the API key is sent.
     pub key: Key,
-    /// A request without side effects that succeeds if the key is right.
-    pub check: Call,
+    /// A request without side effects that succeeds if the key is right. By default the first page of the list.
+    pub check: Option<Call>,
     /// What is listed, and how.
     pub list: List,
-    /// What an item becomes.
+    /// What an item becomes. By default its JSON is the body.
+    #[serde(default)]
     pub event: Shape,
 }
 
 /// What an API gives of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Gives {
     /// The header lines and the payload that were sent. If the payload wasn't written anew, it can be verified.
     Sent,
     /// The event, but not what was signed.
+    #[default]
     Event,
     /// What the event is about, as it is now: there is one item, however many events it had.
     Object,
@@ -73,8 +83,10 @@ pub struct Key {
     /// In what.
     pub sent: KeyPlace,
     /// The least that the key must be allowed to do: a sentence for people.
+    #[serde(default)]
     pub scope: String,
     /// Where it is made.
+    #[serde(default)]
     pub hint: String,
 }
 
@@ -84,7 +96,7 @@ pub struct Key {
 pub enum KeyPlace {
     /// `Authorization: Bearer KEY`.
     Bearer,
-    /// `Authorization: Basic`, of a key that is written `name:password`.
+    /// `Authorization: Basic`, of a key that is written `name:password`, or of a name alone.
     Basic,
     /// A header line of that name.
     Header(String),
@@ -125,8 +137,15 @@ pub struct List {
     /// Where an item's id is.
     pub id: String,
     /// Where an item's time is.
-    pub time: String,
+    #[serde(default)]
+    pub time: Option<String>,
+    /// The id that its webhook carries, if what the item becomes doesn't have it before its content is asked for.
+    pub key: Option<Template>,
+    /// Ids that its webhook may carry instead, for example in an earlier version.
+    #[serde(default)]
+    pub also: Vec<Template>,
     /// How one page leads to the next.
+    #[serde(default)]
     pub next: Paging,
     /// Whether the newest items come first, so that a page of older ones is the last.
     #[serde(default)]
@@ -136,7 +155,7 @@ pub struct List {
 }
 
 /// What an item becomes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
     /// The header lines. Their templates know the item's pointers. A line whose value is missing is left out.
@@ -148,4 +167,67 @@ pub struct Shape {
     pub body: Option<String>,
     /// Otherwise: the body, as a JSON value whose texts are templates.
     pub json: Option<Value>,
+}
+
+/// Why a user's connector can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OwnError {
+    /// It isn't written as connectors are.
+    #[error("{0}")]
+    Form(String),
+    /// A URL has no fixed host.
+    #[error("{0:?} needs a scheme, a host and a `/` before the first `{{{{`, so that it is clear who gets the key")]
+    Host(String),
+}
+
+impl Connector {
+    /// Reads a user's own connector.
+    ///
+    /// # Errors
+    /// Fails if it isn't written as connectors are, or if a URL's host isn't fixed.
+    pub fn own(json: Value) -> Result<Self, OwnError> {
+        let read: Self = serde_json::from_value(json).map_err(|error| OwnError::Form(error.to_string()))?;
+        for call in read.calls() {
+            origin_of(&call.url).ok_or_else(|| OwnError::Host(call.url.beginning().to_owned()))?;
+        }
+        Ok(Self { own: true, ..read })
+    }
+
+    /// Whether this is one of a user's own.
+    pub const fn is_own(&self) -> bool {
+        self.own
+    }
+
+    /// Iterates over its requests.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
+        [&self.list.call].into_iter().chain(&self.check).chain(&self.list.detail)
+    }
+
+    /// Whether the API key may be sent there.
+    pub(crate) fn sends_to(&self, url: &Url) -> bool {
+        if !url.username().is_empty() || url.password().is_some() {
+            return false;
+        }
+        if self.own {
+            return self.calls().any(|call| origin_of(&call.url).as_ref() == Some(&url.origin()));
+        }
+        let fits = |host: &str, known: &String| match known.strip_prefix("*.") {
+            Some(above) => host.strip_suffix(above).is_some_and(|name| {
+                name.strip_suffix('.').is_some_and(|name| !name.is_empty() && !name.contains('.'))
+            }),
+            None => known == host,
+        };
+        let is_known = url.host_str().is_some_and(|host| self.hosts.iter().any(|known| fits(host, known)));
+        url.scheme() == "https" && url.port().is_none() && is_known
+    }
+}
+
+/// Returns where a user's URL leads, whatever is filled into it.
+fn origin_of(url: &Template) -> Option<Origin> {
+    let fixed = url.beginning();
+    let (scheme, rest) = fixed.split_once("://")?;
+    let is_fixed = rest.contains('/') || url.names().next().is_none();
+    let parsed = Url::parse(fixed).ok()?;
+    let is_http = matches!(scheme, "http" | "https") && parsed.username().is_empty();
+    (is_fixed && is_http && parsed.has_host()).then(|| parsed.origin())
 }

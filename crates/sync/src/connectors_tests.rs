@@ -34,7 +34,7 @@ fn every_connector_reads_and_asks_only_for_what_it_can_know() {
     for connector in connectors() {
         let mut known: HashSet<&str> = ["since", "until", "cursor", "page", "offset"].into();
         known.extend(connector.params.iter().map(|param| param.name.as_str()));
-        let calls = [&connector.check, &connector.list.call].into_iter().chain(&connector.list.detail);
+        let calls = connector.calls();
         for call in calls {
             let texts = call.query.iter().chain(&call.headers).map(|(_, text)| text);
             let unknown: Vec<_> = texts

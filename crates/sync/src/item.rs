@@ -44,11 +44,19 @@ impl Connector {
         let list = list.ok_or_else(|| ItemError::NoList(self.list.items.clone()))?;
         let read = |item: &RawValue| {
             let id = raw::at(item, &self.list.id).and_then(raw::text).filter(|id| !id.is_empty());
-            let time = raw::at(item, &self.list.time).and_then(raw::text).and_then(|text| moment(&text));
+            let time = self.list.time.as_deref().and_then(|place| raw::at(item, place));
+            let time = time.and_then(raw::text).and_then(|text| moment(&text));
             let id = id.ok_or_else(|| ItemError::NoId(self.list.id.clone()))?;
             Ok(Item { id, time, raw: item.to_owned() })
         };
         list.into_iter().map(read).collect()
+    }
+
+    /// Returns the ids that an item's webhook may carry, as far as the list tells. The first is the usual one.
+    pub fn keys(&self, item: &Item, values: &Values<'_>) -> Vec<String> {
+        let values = Values { item: Some(&item.raw), ..*values };
+        let templates = self.list.key.iter().chain(&self.list.also);
+        templates.filter_map(|text| text.fill(|name| values.value(name), str::to_owned)).collect()
     }
 
     /// Makes the request of an event from an item, or from the answer to the request for its content.

@@ -1,7 +1,9 @@
 //! How providers' APIs list what they have sent. What to ask, how one page leads to the next, and what an item becomes is
-//! data (`connectors/*.toml`); users write the same for services of their own. Nothing here sends anything.
+//! data (`connectors/*.toml`); users write the same for services of their own. [`Api`] sends it, and keeps the API key.
 
+mod api;
 mod asked;
+mod call_error;
 mod catalogue;
 mod connector;
 #[cfg(test)]
@@ -11,9 +13,16 @@ mod paging;
 mod raw;
 mod template;
 
+pub use api::{Api, LARGEST, Reply, TIME_LIMIT};
 pub use asked::{AskError, Asked, Values, Window};
-pub use catalogue::{connector, connectors};
-pub use connector::{Call, Connector, Gives, Key, KeyPlace, List, Param, Shape};
+pub use call_error::CallError;
+pub use catalogue::{connector, connectors, preset};
+pub use connector::{Call, Connector, Gives, Key, KeyPlace, List, OwnError, Param, Shape};
 pub use item::{Item, ItemError};
 pub use paging::{Answer, Paging, PagingError, Place, Walk};
 pub use template::{Filling, Template, TemplateError};
+
+/// Returns the message in the JSON of an error that was answered with a good status, as GraphQL does.
+pub fn said_in(json: &serde_json::value::RawValue) -> Option<String> {
+    api::said_in(json)
+}

@@ -9,10 +9,11 @@ use url::Url;
 use crate::raw;
 
 /// How one page leads to the next.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Paging {
     /// There is one page.
+    #[default]
     None,
     /// The answer has the `cursor` of the next page at a pointer; without one, it is the last.
     Cursor(String),

@@ -97,6 +97,14 @@ impl FromStr for Template {
 }
 
 impl Template {
+    /// Returns the text before the first place.
+    pub fn beginning(&self) -> &str {
+        match self.0.first() {
+            Some(Piece::Text(text)) => text,
+            Some(Piece::Place { .. }) | None => "",
+        }
+    }
+
     /// Iterates over the names of the places.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {

@@ -1,4 +1,4 @@
-//! The private file `secrets.json`, for machines without a keychain.
+//! The private files `secrets.json` and `api-keys.json`, for machines without a keychain.
 
 use std::path::{Path, PathBuf};
 
@@ -35,8 +35,8 @@ pub(crate) struct FileStore {
 }
 
 impl FileStore {
-    pub(crate) fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), path: directory.join("secrets.json") }
+    pub(crate) fn new(directory: &Path, name: &str) -> Self {
+        Self { directory: directory.to_owned(), path: directory.join(format!("{name}.json")) }
     }
 
     pub(crate) fn get(&self, source: &Slug, label: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {

@@ -51,15 +51,15 @@ struct Content {
     secrets: Vec<Entry>,
 }
 
-/// The file `secrets.index.json`.
+/// The file `secrets.index.json`, or that of the API keys.
 pub(crate) struct Index {
     directory: PathBuf,
     path: PathBuf,
 }
 
 impl Index {
-    pub(crate) fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), path: directory.join("secrets.index.json") }
+    pub(crate) fn new(directory: &Path, name: &str) -> Self {
+        Self { directory: directory.to_owned(), path: directory.join(format!("{name}.index.json")) }
     }
 
     /// Returns every secret, in the order in which they were first set.

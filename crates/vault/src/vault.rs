@@ -93,9 +93,22 @@ impl Vault {
     /// # Errors
     /// Fails with [`VaultError::File`] if the directory cannot be made or read.
     pub fn open(directory: &Path, choice: StoreChoice) -> Result<Self, VaultError> {
+        Self::named("secrets", directory, choice)
+    }
+
+    /// Opens the API keys of a data directory, which are kept apart from the signing secrets: in files and under names of
+    /// their own.
+    ///
+    /// # Errors
+    /// Fails like [`open`](Self::open).
+    pub fn open_api_keys(directory: &Path, choice: StoreChoice) -> Result<Self, VaultError> {
+        Self::named("api-keys", directory, choice)
+    }
+
+    fn named(name: &str, directory: &Path, choice: StoreChoice) -> Result<Self, VaultError> {
         create_dir(directory)?;
         directory.read_dir().map_err(at(directory))?;
-        let (index, file) = (Index::new(directory), FileStore::new(directory));
+        let (index, file) = (Index::new(directory, name), FileStore::new(directory, name));
         Ok(Self { choice, index, file, keychain: Keychain::default() })
     }
 
