@@ -119,7 +119,8 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::UnknownTarget(_)
         | InboxError::UnknownTunnel(_)
         | InboxError::UnknownSearch(_)
-        | InboxError::UnknownJob(_) => StatusCode::NOT_FOUND,
+        | InboxError::UnknownJob(_)
+        | InboxError::UnknownReport(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } | InboxError::NoBackup { .. } => StatusCode::BAD_REQUEST,
         InboxError::NotInTrash(_)
         | InboxError::SourceExists(_)

@@ -69,8 +69,9 @@ impl Confirmation {
         let not_confirmed = |why: String| EngineError::NotConfirmed(why);
         let parsed = url::Url::parse(url).map_err(|error| not_confirmed(error.to_string()))?;
         let host = parsed.host_str().unwrap_or_default().to_owned();
-        let status =
-            hookmitt_keys::call(&self.network, &parsed).await.map_err(|problem| not_confirmed(problem.to_string()))?;
+        let status = hookmitt_keys::call(&self.network, &parsed)
+            .await
+            .map_err(|problem| not_confirmed(problem.to_string()))?;
         match status {
             200..300 => Ok(Confirmed { host, status }),
             _ => Err(not_confirmed(format!("{host} answered {status}"))),

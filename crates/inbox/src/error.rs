@@ -82,6 +82,9 @@ pub enum InboxError {
     /// No job has that number.
     #[error("there is no job {0}")]
     UnknownJob(i64),
+    /// There is no report of a sync with that number.
+    #[error("there is no report {0}")]
+    UnknownReport(i64),
     /// The job waits, runs or is done, so it can't go on.
     #[error("job {id} is {state}: it can't be resumed")]
     NotResumable {
@@ -158,6 +161,7 @@ impl Explain for InboxError {
             Self::SearchExists(_) => "search-exists",
             Self::TooManySearches(_) => "too-many-searches",
             Self::UnknownJob(_) => "unknown-job",
+            Self::UnknownReport(_) => "unknown-report",
             Self::NotResumable { .. } => "not-resumable",
             Self::TooManyJobs(_) => "too-many-jobs",
             Self::JobEnded => "job-ended",
@@ -207,6 +211,7 @@ impl Explain for InboxError {
                 "start hookmitt again: it keeps the damaged file, and recovers what can be read"
             }
             Self::Lost(_) => "have its sender send it again: what is lost doesn't come back",
+            Self::UnknownReport(_) => "`hookmitt sync report` lists the latest",
             Self::UnknownJob(_) => "`hookmitt jobs` lists those of the last 7 days",
             Self::NotResumable { state: JobState::Done, .. } => "ask for it again",
             Self::NotResumable { .. } => "it goes on by itself: `hookmitt jobs` says how far it is",

@@ -44,6 +44,7 @@ pub(crate) struct KeyPlace {
 
 /// The owner of a dedupe key or of a signed id: the first event with it. The owner of a signed id may itself be a
 /// duplicate of another event.
+#[derive(Clone, Copy)]
 pub(crate) struct First {
     pub(crate) seq: i64,
     pub(crate) id: EventId,
@@ -64,7 +65,8 @@ impl First {
 }
 
 /// Takes the key for this event, or returns the first event with it. A valid event takes the key from an owner that is
-/// not valid or came from a web page: such an owner got the key before its source could prove anything.
+/// not valid or came from a web page, because such an owner got the key before its source could prove anything, and
+/// from a copy, which yields to its webhook.
 pub(crate) fn own_key(
     db: &Connection,
     claim: KeyTerms,
@@ -74,7 +76,7 @@ pub(crate) fn own_key(
         ON CONFLICT DO UPDATE SET seq = excluded.seq, id = excluded.id, at = excluded.at, went = NULL,
             sha256 = NULL
         WHERE ?6 AND EXISTS (SELECT 1 FROM event WHERE event.seq = first_key.seq
-            AND (event.verdict <> 0 OR event.flags & 1))";
+            AND (event.verdict <> 0 OR event.flags & 1 OR event.via = 2))";
     const FIND: &str = "SELECT seq, id, at FROM first_key WHERE source = ?1 AND key = ?2";
     const RENEW: &str = "UPDATE first_key SET seq = ?3, id = ?4, at = ?5, went = NULL, sha256 = NULL
         WHERE source = ?1 AND key = ?2";

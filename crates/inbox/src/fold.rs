@@ -10,12 +10,12 @@ use crate::{
 };
 
 /// Marks whether an event folds: a repeat that is recognised by its id, proves as much as its first, and was skipped
-/// everywhere because it is a repeat. One that is recognised by its content alone may be another event, and whatever
+/// everywhere because it is a repeat. A copy from backup sync needs no proof of its own. One that is recognised by its content alone may be another event, and whatever
 /// nobody proved, a web page sent, or was withheld for a reason of its own is worth a look.
 pub(crate) fn settle(db: &Connection, seq: i64) -> Result<(), InboxError> {
     const SQL: &str = "UPDATE event SET flags = (flags & ~?2) | iif(duplicate_of IS NOT NULL
         AND dedupe_key LIKE 'id:%' AND NOT flags & ?3 AND verdict NOT IN (?4, ?5)
-        AND (verdict = ?6 OR verdict = (SELECT f.verdict FROM event f WHERE f.id = event.duplicate_of))
+        AND (verdict = ?6 OR via = 2 OR verdict = (SELECT f.verdict FROM event f WHERE f.id = event.duplicate_of))
         AND NOT EXISTS (SELECT 1 FROM delivery WHERE event = ?1 AND (state <> 5 OR last_error IS NOT ?7)), ?2, 0)
         WHERE seq = ?1 AND (duplicate_of IS NOT NULL OR flags & ?2)";
     let [invalid, pending, valid] =

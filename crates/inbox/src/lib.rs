@@ -130,6 +130,10 @@ mod stats;
 mod stop;
 mod store;
 mod sweep;
+mod sync_reports;
+mod sync_store;
+#[cfg(test)]
+mod sync_tests;
 mod tally;
 mod target_states;
 mod targets;
@@ -143,6 +147,7 @@ mod withheld;
 mod writer;
 #[cfg(test)]
 mod writer_tests;
+mod yielding;
 
 pub use acting::acting;
 pub use audit::{AuditFilter, AuditPage, Entry, Subject};
@@ -186,6 +191,10 @@ pub use schema::SCHEMA;
 pub use sources::{AUTO_SOURCES, SourceSettings};
 pub use stats::{CHECKED_FOR, SourceCount, Stats, ViewCounts};
 pub use stop::Stopped;
+pub use sync_reports::{
+    Day, DayPart, KEPT_BY_SYNC, ListedLine, ListedPage, NewReport, ReportPage, SyncReport,
+};
+pub use sync_store::{Copied, Known, ListedItem, Outcome, object_hash};
 pub use targets::TargetSettings;
 pub use trash::{TrashPage, TrashPlace, Trashed};
 pub use tunnels::{KeptTunnel, NewTunnel, Told};

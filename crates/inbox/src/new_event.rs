@@ -63,6 +63,10 @@ pub struct NewEvent {
     pub delivery_of: Option<DeliveryId>,
     /// Tunnel and sequence number, or sync id. A re-send with the same key adds no row.
     pub arrival_key: Option<Vec<u8>>,
+    /// The hash of the event's type and object, if backup sync of its source copies objects ([`object_hash`]).
+    ///
+    /// [`object_hash`]: crate::object_hash
+    pub object_key: Option<[u8; 16]>,
     /// The header lines that a relay's trusted proxy added to the request's own.
     pub forwarded: Option<HeaderLines>,
     /// The tunnel whose open gap counts the event as caught up.

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The tables that SQLite reads, each with its order. What has a row for each event comes in [`OF_EVENTS`].
-const TABLES: [(&str, &str); 19] = [
+const TABLES: [(&str, &str); 21] = [
     ("meta", "key"),
     ("source", "id"),
     ("target", "id"),
@@ -23,6 +23,8 @@ const TABLES: [(&str, &str); 19] = [
     ("saved_search", "id"),
     ("job", "id"),
     ("job_failure", "job, n"),
+    ("sync_report", "id"),
+    ("listed", "source, key"),
     ("tally", "source, verdict"),
     ("hourly", "hour, source, via, verdict, status"),
     ("latency", "hour, source, kind"),

@@ -16,6 +16,7 @@ use crate::{
     release,
     rows::{self, BROWSER, CONFLICT, causes_json},
     tally::Change,
+    yielding,
 };
 
 /// A new verdict for a stored event.
@@ -187,9 +188,18 @@ fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, Inbo
     let causes = causes_json(&rejudged.causes);
     batch.db.prepare_cached(SET)?.execute(params![place.seq, rejudged.verdict as i64, causes])?;
     let is_proved = rejudged.verdict == Verdict::Valid;
+    let copy = match rejudged.key.filter(|_| is_proved && place.via != Via::BackupSync as i64) {
+        Some(claim) => {
+            yielding::copy_of(batch.db, &place.key_place(rejudged.id, true), &claim.hash, None, true)?
+        }
+        None => None,
+    };
     let first = rejudged.key.map(|claim| settle_first(batch.db, rejudged.id, is_proved, claim, &place));
     let first = first.transpose()?.flatten();
     recount(batch, &place, Change::event)?;
+    if let Some(copy) = copy.filter(|_| first.is_none()) {
+        yielding::point_at(batch, &copy, rejudged.id)?;
+    }
     let by_content = rejudged.key.is_none_or(|claim| claim.by_content);
     let sent = release::settle(batch.db, place.seq, rejudged.held, by_content, first.as_ref(), batch.now)?;
     fold::settle(batch.db, place.seq)?;
@@ -228,8 +238,7 @@ fn settle_first(
     claim: KeyTerms,
     place: &EventRow,
 ) -> Result<Option<First>, InboxError> {
-    let key_place = KeyPlace { source: place.source, seq: place.seq, id, at: place.at, is_proved };
-    let first = settle_key(db, claim, &key_place)?;
+    let first = settle_key(db, claim, &place.key_place(id, is_proved))?;
     let shown = first.as_ref().map(|first| first.shown_for(db, id)).transpose()?.flatten();
     let other_body = first.as_ref().is_some_and(|first| first.other_body);
     let is_new = point_at(db, "seq = ?1", &place.seq, shown, other_body)? > 0;
@@ -285,12 +294,16 @@ struct EventRow {
     browser: bool,
     /// Whether the event counts in the totals: it is not in the bin.
     counts: bool,
+    via: i64,
 }
 
 impl EventRow {
+    const fn key_place(&self, id: EventId, is_proved: bool) -> KeyPlace {
+        KeyPlace { source: self.source, seq: self.seq, id, at: self.at, is_proved }
+    }
+
     fn find(db: &Connection, id: EventId) -> Result<Option<Self>, InboxError> {
-        const SQL: &str =
-            "SELECT seq, source, received_at, verdict, flags, deleted_at IS NULL FROM event WHERE id = ?1";
+        const SQL: &str = "SELECT seq, source, received_at, verdict, flags, deleted_at IS NULL, via FROM event WHERE id = ?1";
         let found = db.prepare_cached(SQL)?.query_row([id.as_bytes()], |row| {
             Ok(Self {
                 seq: row.get(0)?,
@@ -299,6 +312,7 @@ impl EventRow {
                 verdict: row.get(3)?,
                 browser: row.get::<_, i64>(4)? & BROWSER != 0,
                 counts: row.get(5)?,
+                via: row.get(6)?,
             })
         });
         Ok(found.optional()?)

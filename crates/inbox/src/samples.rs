@@ -47,6 +47,7 @@ pub(crate) fn event(source: i64, received_at: Timestamp) -> NewEvent {
         forwarded: None,
         caught_up_by: None,
         planned: None,
+        object_key: None,
         moved_from: None,
         parent: None,
         route: Route::Targets,

@@ -10,7 +10,7 @@ use hookmitt_sqlite::PrepareError;
 use crate::InboxError;
 
 /// The migrations in order. The schema number is the count of migrations that have run.
-const MIGRATIONS: [&str; 26] = [
+const MIGRATIONS: [&str; 27] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
     include_str!("../../../migrations/0003_handshake_answer.sql"),
@@ -37,6 +37,7 @@ const MIGRATIONS: [&str; 26] = [
     include_str!("../../../migrations/0024_refusal_status.sql"),
     include_str!("../../../migrations/0025_deleted_by_job.sql"),
     include_str!("../../../migrations/0026_key_body.sql"),
+    include_str!("../../../migrations/0027_sync.sql"),
 ];
 
 /// The number of the schema that this build knows, which an open inbox has.

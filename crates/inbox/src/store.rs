@@ -18,6 +18,7 @@ use crate::{
     routing::{is_stale, route, routes},
     rows::{self, BROWSER, CALLBACK, CONFLICT, STALE, causes_json},
     tally::Change,
+    yielding,
 };
 
 /// About how many bytes an event adds to the log beside its own: index pages, key, delivery, page rounding.
@@ -65,15 +66,25 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
         at: new.received_at.as_micros(),
         is_proved: new.verdict == Verdict::Valid,
     };
-    let first = own_key(batch.db, claim, &place)?;
+    let takes_over = yielding::may_take_over(new.verdict, new.via);
+    let copy = yielding::copy_of(batch.db, &place, &new.key_hash, new.object_key.as_ref(), takes_over)?;
+    let mut first = own_key(batch.db, claim, &place)?;
+    if let Some(copy) = copy.as_ref().filter(|_| takes_over) {
+        yielding::end_waiting(batch, copy.seq)?;
+    } else if first.is_none() {
+        first = copy;
+    }
     let duplicate_of = first.as_ref().map(|first| first.shown_for(batch.db, new.id)).transpose()?.flatten();
-    let routes = routes(batch, new, first.as_ref())?;
+    let routes = routes(batch, new, first.as_ref().or(copy.as_ref()))?;
     let flags = flags(batch.db, new, first.as_ref())?;
     let answer = new.planned.map(|answer| answer.now());
     insert(batch.db, new, &Settled { seq, flags, duplicate_of, answer }, batch.now)?;
     let (mut waiting, deliveries) = route(batch, new, seq, routes)?;
     count(batch, new, duplicate_of.is_some(), (waiting.len(), deliveries));
     waiting.extend(left);
+    if let Some(copy) = copy.filter(|_| takes_over) {
+        yielding::point_at(batch, &copy, new.id)?;
+    }
     note_elsewhere(batch, new, seq)?;
     if duplicate_of.is_some() && !matches!(new.route, Route::Withheld(_)) {
         fold::settle(batch.db, seq)?;

@@ -176,7 +176,9 @@ pub enum OwnError {
     #[error("{0}")]
     Form(String),
     /// A URL has no fixed host.
-    #[error("{0:?} needs a scheme, a host and a `/` before the first `{{{{`, so that it is clear who gets the key")]
+    #[error(
+        "{0:?} needs a scheme, a host and a `/` before the first `{{{{`, so that it is clear who gets the key"
+    )]
     Host(String),
 }
 

@@ -198,6 +198,7 @@ impl ConfiguredSource {
             caught_up_by: None,
             planned: None,
             parent: None,
+            object_key: None,
             moved_from: None,
             route: self.route(withheld, &answered, is_set_up, (judgement.verdict, via)),
             facts,
