@@ -29,6 +29,7 @@ use crate::{
     replay::{Replays, Retries, Samples, WithheldHosts},
     search::{IndexSlot, Search},
     settings::{SecretStore, Settings},
+    sync::{ApiKeys, Sync, Syncing},
     tasks::Tasks,
     tunnels::{Register, Runner, Tunnels},
     upkeep,
@@ -102,6 +103,8 @@ pub struct Engine {
     pub search: Search,
     /// What takes long and was asked for.
     pub jobs: Jobs,
+    /// Backup sync from providers' own APIs.
+    pub sync: Sync,
     /// Marks events with pins, notes and tags.
     pub marking: Marking,
     /// Decides how long events are kept.
@@ -141,12 +144,15 @@ impl Engine {
         settings.reload().await?;
         let recovered = base.inbox.recovered().await?;
         let bells = Arc::new(Bells::default());
-        let confirmation = Arc::new(Confirmation::new(Arc::clone(&settings), network));
+        let confirmation = Arc::new(Confirmation::new(Arc::clone(&settings), network.clone()));
+        let api_keys = ApiKeys::open(&base.data_dir, choice)?;
         let (verdicts, waits_for_key) =
             Verdicts::new(Arc::clone(&settings), Arc::clone(&confirmation), Arc::clone(&bells));
         let index = Arc::new(IndexSlot::look(&base.data_dir, &base.inbox.instance().await?));
         let found_by = Arc::clone(&index);
-        let mut engine = Self::joined(settings, confirmation, Arc::new(verdicts), bells, choice, found_by);
+        let api = (api_keys, network);
+        let mut engine =
+            Self::joined(settings, confirmation, Arc::new(verdicts), bells, choice, found_by, api);
         engine.recovered = recovered;
         let engine = Arc::new(engine);
         engine.watch_others();
@@ -157,6 +163,7 @@ impl Engine {
         engine.secrets.await_keychain();
         upkeep::begin(&engine.base, &index, &engine.owner_lock.watch());
         engine.jobs.run();
+        engine.sync.run(&engine.owner_lock.watch());
         Ok(engine)
     }
 
@@ -168,6 +175,7 @@ impl Engine {
         bells: Arc<Bells>,
         choice: StoreChoice,
         index: Arc<IndexSlot>,
+        (api_keys, network): (ApiKeys, Network),
     ) -> Self {
         let base = Arc::clone(&settings.base);
         let s = || Arc::clone(&settings);
@@ -185,8 +193,15 @@ impl Engine {
         let retries = Retries::new(s(), Arc::clone(&bells));
         let search = Search::new(Arc::clone(&base), index);
         let trash = Trash::new(Arc::clone(&base), Arc::clone(&bells), Arc::clone(&verdicts));
-        let jobs =
-            Jobs::new(Arc::clone(&base), search.clone(), trash.clone(), retries.clone(), owner_lock.watch());
+        let syncing = Arc::new(Syncing::new(s(), Arc::clone(&capture), api_keys, network));
+        let jobs = Jobs::new(
+            Arc::clone(&base),
+            search.clone(),
+            trash.clone(),
+            retries.clone(),
+            Arc::clone(&syncing),
+            owner_lock.watch(),
+        );
         let replays = Replays::new(s(), Arc::clone(&capture), targets.clone(), Arc::clone(&bells));
         Self {
             sources: Sources::new(s(), secrets.clone(), Arc::clone(&verdicts), register),
@@ -195,6 +210,7 @@ impl Engine {
             samples: Samples::new(s(), Arc::clone(&capture), replays.clone()),
             withheld_hosts: WithheldHosts::new(s(), replays.clone(), retries.clone()),
             search,
+            sync: Sync::new(syncing, jobs.clone()),
             jobs,
             marking: Marking::new(Arc::clone(&base)),
             keeping: Keeping::new(Arc::clone(&base)),

@@ -10,7 +10,7 @@ use hookmitt_tunnel::TunnelError;
 use hookmitt_vault::VaultError;
 use hookmitt_verify::{SampleError, SignError, VerifyError};
 
-use crate::NotKept;
+use crate::{NotKept, sync::SyncError};
 
 /// What people should know before they use a channel.
 const CHANNEL_LIMITS: &str = "Whoever knows its URL can read what is sent to it; it rewrites JSON, so signatures can't \
@@ -104,6 +104,9 @@ pub enum EngineError {
     /// There is no target.
     #[error("{0} has no target")]
     NoTargets(String),
+    /// A source can't be synced with its provider.
+    #[error(transparent)]
+    Sync(#[from] SyncError),
     /// Something in the request makes no sense.
     #[error("{0}")]
     BadInput(String),
@@ -184,6 +187,7 @@ impl Explain for EngineError {
             Self::NoRelayToken => "no-relay-token",
             Self::TakesPart(_) => "tunnel-joined",
             Self::Detour(error) => error.code(),
+            Self::Sync(error) => error.code(),
             Self::NoChannelUrl => "no-channel-url",
             Self::NoTunnelSource => "no-tunnel-source",
             Self::OnlyChannel(_) => "only-a-channel",
@@ -230,6 +234,7 @@ impl Explain for EngineError {
             }
             Self::TakesPart(_) => Some("see `hookmitt tunnel list`".to_owned()),
             Self::Detour(error) => error.hint(),
+            Self::Sync(error) => error.hint(),
             Self::NoChannelUrl => {
                 Some("such as https://smee.io/aBcDeF123; https://smee.io/new creates one".to_owned())
             }

@@ -28,6 +28,7 @@ mod replay;
 mod search;
 mod secret_text;
 mod settings;
+mod sync;
 mod tasks;
 mod tunnels;
 mod unencrypted;
@@ -44,7 +45,8 @@ pub use figures::{Backlogs, Disk};
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use flaws::Flaw;
 pub use hookmitt_inbox::{
-    AuditFilter, AuditPage, BackupNote, By as HistoryBy, CHECKED_FOR, Captured, Checked, Entry as AuditEntry,
+    AuditFilter, AuditPage, BackupNote, By as HistoryBy, CHECKED_FOR, Captured, Checked, Day, DayPart,
+    Entry as AuditEntry, ListedLine, ListedPage, ReportPage, SyncReport,
     EventRef, Failure, Filter, Group, History, Inbox, InboxError, Job, JobFailure, JobPage, Lag, Listed,
     Meter, Page, Paused, Period, Prunable, Quantiles, Recovered, Refused, Restoring, SCHEMA, SavedSearch,
     Shown, SourceCount, SourceSettings, Stats, Sums, TargetSettings, Times, TrashPage, TrashPlace, Trashed,
@@ -70,6 +72,9 @@ pub use replay::{
 pub use search::Search;
 pub use secret_text::SecretText;
 pub use settings::{Config, ConfiguredSource, NamedSource};
+pub use sync::{
+    ConnectorParam, ConnectorView, Sync, SyncAsked, SyncAskedBy, SyncChange, SyncError, SyncRequest, SyncView,
+};
 pub use tunnels::{
     Announced, Backlog, DeviceView, GapView, Invitation, PublicRequest, RefusedCount, Removed, RevokedDevice,
     Trouble, TunnelChange, TunnelRequest, TunnelState, TunnelView, Tunnels, UNASSIGNED,

@@ -90,11 +90,17 @@ pub enum Deed {
     BackedUp,
     /// A backup was restored as the inbox.
     RestoredBackup,
+    /// An API key was stored.
+    ApiKeySet,
+    /// An API key was removed.
+    ApiKeyRemoved,
+    /// Backup sync added events that never came.
+    Synced,
 }
 
 impl Deed {
     /// All deeds with their names. The inbox stores one as its position here, from 0.
-    pub const ALL: [(Self, &'static str); 18] = [
+    pub const ALL: [(Self, &'static str); 21] = [
         (Self::Deleted, "deleted"),
         (Self::Restored, "restored"),
         (Self::DeletedForGood, "deleted_for_good"),
@@ -113,6 +119,9 @@ impl Deed {
         (Self::RetentionChanged, "retention_changed"),
         (Self::BackedUp, "backed_up"),
         (Self::RestoredBackup, "restored_backup"),
+        (Self::ApiKeySet, "api_key_set"),
+        (Self::ApiKeyRemoved, "api_key_removed"),
+        (Self::Synced, "synced"),
     ];
 
     /// Returns the deed's name.

@@ -53,6 +53,7 @@ pub use request::{HttpVersion, Request};
 pub use retention::{Keep, Kept, Retention, WhenFull};
 pub use source::{
     Answer, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom, Respond, Slug, SlugError, Source,
+    SyncDelivery, SyncSettings,
 };
 pub use tag::{MOST_TAGS, Tag, TagError};
 pub use target::{OrderMode, OrderModeError, RetryPolicy, Target, TargetKind, TargetState};

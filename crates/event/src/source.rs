@@ -166,6 +166,35 @@ pub struct GenericScheme {
     pub title_at: Option<String>,
 }
 
+/// How a source's missed events are fetched from its provider's own API. Off until the source has an API key.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct SyncSettings {
+    /// A connector of the user's own, as JSON in a text, if it isn't the provider's.
+    pub connector: Option<String>,
+    /// What the connector has to know besides the key, by name.
+    pub params: BTreeMap<String, String>,
+    /// What is done with an event that was missing.
+    pub delivery: SyncDelivery,
+    /// How many seconds pass between two syncs, by default an hour; 0 if it syncs only when it is asked to.
+    pub every_s: Option<u32>,
+}
+
+/// What is done with an event that was missing and was fetched from the provider's API.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SyncDelivery {
+    /// It is kept, and its delivery is offered.
+    #[default]
+    Ask,
+    /// It is kept.
+    Keep,
+    /// It is delivered like any other, signed again. What the first sync finds is kept, and offered.
+    Deliver,
+}
+
 /// Who settled which provider sends to a source, or that no provider should be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -206,6 +235,8 @@ pub struct Source {
     pub params: BTreeMap<String, String>,
     /// Whether a genuine set-up request that asks for a URL to be called is confirmed without a click.
     pub confirm: bool,
+    /// How missed events are fetched from the provider's own API.
+    pub sync: SyncSettings,
     /// Whether a request for an unknown slug on the capture port created the source, rather than a person.
     pub auto_created: bool,
 }

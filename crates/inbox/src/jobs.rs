@@ -84,7 +84,7 @@ impl Inbox {
         &self,
         id: i64,
         done: u64,
-        total: u64,
+        total: Option<u64>,
         result: JobResult,
     ) -> Result<(), InboxError> {
         const SQL: &str = "UPDATE job SET done = ?2, total = ?3, result = ?4 WHERE id = ?1";

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hookmitt_event::{
-    Answer, Deed, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom, Slug, Source, Timestamp,
+    Answer, Deed, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom, Slug, Source, SyncSettings, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,8 @@ pub struct SourceSettings {
     pub params: BTreeMap<String, String>,
     /// Whether a genuine set-up request is confirmed, by calling the URL that it names, without a click.
     pub confirm: bool,
+    /// How missed events are fetched from the provider's own API.
+    pub sync: SyncSettings,
 }
 
 impl From<&Source> for SourceSettings {
@@ -62,6 +64,7 @@ impl From<&Source> for SourceSettings {
             generic: source.generic,
             params: source.params,
             confirm: source.confirm,
+            sync: source.sync,
         }
     }
 }
@@ -165,6 +168,15 @@ impl Inbox {
             }
         })
         .await
+    }
+
+    /// Returns when a source was made.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn source_made_at(&self, row: i64) -> Result<Timestamp, InboxError> {
+        const SQL: &str = "SELECT created_at FROM source WHERE id = ?1";
+        self.readers.read(move |db| Ok(db.query_row(SQL, [row], |row| rows::moment(row, 0))?)).await
     }
 
     /// Returns a number that grows with every change that any process makes to sources, targets, tunnels or secrets.
@@ -279,6 +291,7 @@ pub(crate) fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
         generic: settings.generic,
         params: settings.params,
         confirm: settings.confirm,
+        sync: settings.sync,
         auto_created: row.get(4)?,
     })
 }

@@ -209,6 +209,30 @@ impl Inbox {
             .await
     }
 
+    /// Returns the events that a report's sync added and whose delivery it left to a person, after a number, oldest first,
+    /// at most `limit`.
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn kept_by_sync(
+        &self,
+        report: i64,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<(i64, EventId)>, InboxError> {
+        const SQL: &str = "SELECT e.seq, e.id FROM listed l CROSS JOIN event e ON e.seq = l.event
+            WHERE l.report = ?1 AND l.outcome = 1 AND e.seq > ?2 AND EXISTS (SELECT 1 FROM delivery d
+                WHERE d.event = e.seq AND d.state = 5 AND d.last_error = ?4 AND NOT d.binned)
+            ORDER BY e.seq LIMIT ?3";
+        self.readers
+            .read(move |db| {
+                let values = params![report, after, limit, KEPT_BY_SYNC];
+                let read = |row: &Row<'_>| Ok((row.get(0)?, rows::id(row, 1)?));
+                Ok(db.prepare_cached(SQL)?.query_map(values, read)?.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
     /// Returns up to which moment everything that a source's provider lists was looked at, and how long ago in store
     /// time the last sync began, in microseconds, whether it ended well or not.
     ///

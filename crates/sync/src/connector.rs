@@ -74,6 +74,11 @@ pub struct Param {
     pub label: String,
     /// Where to find it.
     pub hint: String,
+    /// What is taken if it isn't said.
+    pub default: Option<String>,
+    /// Whether it may be left out.
+    #[serde(default)]
+    pub optional: bool,
 }
 
 /// How an API key is sent.
@@ -198,6 +203,19 @@ impl Connector {
     /// Whether this is one of a user's own.
     pub const fn is_own(&self) -> bool {
         self.own
+    }
+
+    /// Returns the hosts that the API key is sent to, for people.
+    pub fn called_hosts(&self) -> Vec<String> {
+        if !self.own {
+            return self.hosts.clone();
+        }
+        let mut hosts: Vec<_> = self
+            .calls()
+            .filter_map(|call| Some(origin_of(&call.url)?.ascii_serialization()))
+            .collect();
+        hosts.dedup();
+        hosts
     }
 
     /// Iterates over its requests.

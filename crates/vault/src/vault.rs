@@ -185,19 +185,40 @@ impl Vault {
             Err(error) => return (secrets, vec![Problem { secret: None, error }]),
         };
         let mut from_keychain = self.read_keychain(&entries).into_iter();
-        for Entry { source, label, place, .. } in entries {
-            let value = match &place {
-                Location::Keychain => from_keychain.next().unwrap_or(Err(VaultError::Missing("keychain"))),
-                Location::File if self.choice == StoreChoice::Keychain => Err(VaultError::Forbidden("file")),
-                Location::File => self.file.get(&source, &label),
-                Location::Env(name) => variable(name),
-            };
+        for entry in entries {
+            let value = self.value_of(&entry, &mut from_keychain);
+            let Entry { source, label, .. } = entry;
             match value {
                 Ok(value) => secrets.push(Secret { source, label, value }),
                 Err(error) => problems.push(Problem { secret: Some((source, label)), error }),
             }
         }
         (secrets, problems)
+    }
+
+    /// Returns one secret. Waits at most five seconds for the keychain.
+    ///
+    /// # Errors
+    /// Fails with [`VaultError::Unknown`] if there is no such secret, and if it can't be read.
+    pub fn get(&self, source: &Slug, label: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        let entry = self.index.entries()?.into_iter().find(|entry| entry.is(source, label));
+        let unknown = || VaultError::Unknown { source_name: source.clone(), label: label.to_owned() };
+        let entry = entry.ok_or_else(unknown)?;
+        self.value_of(&entry, &mut self.read_keychain(std::slice::from_ref(&entry)).into_iter())
+    }
+
+    /// Returns the value of a secret; `from_keychain` holds the values from there, in order.
+    fn value_of(
+        &self,
+        entry: &Entry,
+        from_keychain: &mut impl Iterator<Item = Result<Zeroizing<Vec<u8>>, VaultError>>,
+    ) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        match &entry.place {
+            Location::Keychain => from_keychain.next().unwrap_or(Err(VaultError::Missing("keychain"))),
+            Location::File if self.choice == StoreChoice::Keychain => Err(VaultError::Forbidden("file")),
+            Location::File => self.file.get(&entry.source, &entry.label),
+            Location::Env(name) => variable(name),
+        }
     }
 
     fn read_keychain(&self, entries: &[Entry]) -> Vec<Result<Zeroizing<Vec<u8>>, VaultError>> {

@@ -11,7 +11,7 @@ use std::{
 use futures_util::future::Either;
 use hookmitt_catch::{Refusal, RefusedHead, Reply, Share};
 use hookmitt_event::{Answer, Explain as _, HeaderLines, Slug, Timestamp, Verdict, Via};
-use hookmitt_inbox::{InboxError, NewEvent, Refused, Sequence, Stored};
+use hookmitt_inbox::{Copied, InboxError, ListedItem, NewEvent, Refused, Sequence, Stored};
 use hookmitt_verify::{Provider, provider};
 
 use super::{
@@ -134,6 +134,23 @@ impl Capture {
         let judged = Judged { event, answered: Answered::Usual };
         let kept = self.store(known, judged, None, (), AskedBy::Nobody).await?.await?;
         Ok(kept.stored)
+    }
+
+    /// Stores a copy of an event that never came, unless it is here by now, together with what `listed`, a report and its
+    /// item, says of it.
+    pub(crate) async fn store_copy(
+        &self,
+        known: &ConfiguredSource,
+        event: NewEvent,
+        listed: (i64, ListedItem),
+        above: i64,
+    ) -> Result<Copied, InboxError> {
+        let verdict = event.verdict;
+        let copied = self.base.inbox.store_copy(listed.0, listed.1, event, above).await?;
+        if let Copied::Stored(stored) = &copied {
+            self.see_off(stored, verdict, known, false);
+        }
+        Ok(copied)
     }
 
     /// Follows up a commit: announces the event, has it explained and wakes the couriers. The event was judged by

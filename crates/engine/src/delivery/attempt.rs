@@ -3,12 +3,15 @@
 use std::{convert::Infallible, time::Duration};
 
 use bytes::Bytes;
-use hookmitt_event::{Attempt, Event, NoConnection, Silence, Target, Timestamp, Via};
+use hookmitt_event::{Attempt, Event, NoConnection, Request, Silence, Target, Timestamp, Verdict, Via};
 use hookmitt_forward::{Envelope, LONGEST_WAIT, Next, Outcome, TargetUrl, next_step, send};
 use hookmitt_inbox::{Claimed, Claiming, Finish, Finished, InboxError};
 
 use super::{patience::Patience, round::Round, sending::Sending};
-use crate::{Change, EngineError};
+use crate::{
+    Change, EngineError,
+    judging::{seen_url, signed_with_own},
+};
 
 /// How long an attempt runs before its start is announced. A shorter attempt is announced only when it has ended.
 const TOLD_AFTER: Duration = Duration::from_millis(50);
@@ -171,8 +174,9 @@ async fn deliver(
     claimed: &Claimed,
     event: &Event,
 ) -> Outcome {
+    let signed = signed_copy(sending, target, event);
     let envelope = Envelope {
-        request: &event.request,
+        request: signed.as_ref().unwrap_or(&event.request),
         event_id: event.id,
         delivery_id: claimed.delivery,
         attempt: claimed.attempt,
@@ -182,6 +186,19 @@ async fn deliver(
         hookmitt_headers: target.hookmitt_headers,
     };
     send(url, &envelope, target.timeout, sending.tls()).await
+}
+
+/// Returns the request of a copy from backup sync with a signature, so that the local server takes it like the webhook:
+/// the provider's API gives the event, but not what was signed. `None` if it needs none, or can't have one: then it goes
+/// out as it is.
+fn signed_copy(sending: &Sending, target: &Target, event: &Event) -> Option<Request> {
+    if event.via != Via::BackupSync || event.verdict == Verdict::Valid {
+        return None;
+    }
+    let known = sending.settings.source(&event.source).ok()?;
+    let url = seen_url(&sending.settings, &known, target.id, &event.request).ok()?;
+    let now = sending.base.now();
+    signed_with_own(&known, &event.request, url.as_deref(), now).ok().flatten()
 }
 
 fn finish(

@@ -26,6 +26,12 @@ pub enum Which {
         /// The first moment that is too late.
         until: Option<Timestamp>,
     },
+    /// Those that a sync added and whose delivery it left to a person.
+    #[serde(rename = "synced_by")]
+    Synced {
+        /// The number of its report.
+        report: i64,
+    },
     /// Those that a job put into the bin and that are still there.
     #[serde(rename = "deleted_by")]
     DeletedBy {
@@ -46,7 +52,7 @@ impl Which {
             Self::Clear { source: None, until: None } => {
                 Err(EngineError::BadInput("name a source, a time, or both".to_owned()))
             }
-            Self::Clear { .. } | Self::Events(_) | Self::DeletedBy { .. } => Ok(()),
+            Self::Clear { .. } | Self::Events(_) | Self::DeletedBy { .. } | Self::Synced { .. } => Ok(()),
         }
     }
 }

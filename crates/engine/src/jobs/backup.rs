@@ -41,7 +41,7 @@ pub(super) async fn go(run: &mut Run, asked: BackupAsked) -> Result<(), EngineEr
         run.unless_ended(async { Ok(finished.await.map_err(InboxError::from)??) }).await?
     };
     let result = JobResult { events: checked.events, deliveries: 0 };
-    run.note((size, size), result, true).await?;
+    run.note((size, Some(size)), result, true).await?;
     let mut subject = Subject::default()
         .with("job", run.job.id)
         .with("events", checked.events)
@@ -60,7 +60,7 @@ async fn copy(run: &mut Run, background: &Background, file: &Path) -> Result<u64
     let mut synced = 0;
     loop {
         let step = copying.step().await.map_err(InboxError::from)?;
-        run.note((step.done * PAGE, step.total * PAGE), JobResult::default(), false).await?;
+        run.note((step.done * PAGE, Some(step.total * PAGE)), JobResult::default(), false).await?;
         if step.is_complete {
             return Ok(step.total * PAGE);
         }

@@ -7,8 +7,9 @@ use super::{
     asked::{BackupAsked, Which},
     backup, delete, empty, prune, restore, retry,
     run::Run,
+    sync,
 };
-use crate::EngineError;
+use crate::{EngineError, sync::SyncAsked};
 
 /// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,16 +26,19 @@ pub enum JobKind {
     Backup,
     /// Deletes for good what is in the bin.
     Empty,
+    /// Syncs a source with its provider.
+    Sync,
 }
 
 impl JobKind {
-    const ALL: [(Self, &'static str); 6] = [
+    const ALL: [(Self, &'static str); 7] = [
         (Self::Delete, "delete"),
         (Self::Restore, "restore"),
         (Self::Retry, "retry"),
         (Self::Prune, "prune"),
         (Self::Backup, "backup"),
         (Self::Empty, "empty"),
+        (Self::Sync, "sync"),
     ];
 
     /// Returns the name with which it is stored and shown.
@@ -52,6 +56,7 @@ impl JobKind {
             Self::Retry => retry::go(run, &asked::<Which>(run)?).await,
             Self::Prune => prune::go(run).await,
             Self::Empty => empty::go(run, asked(run)?).await,
+            Self::Sync => sync::go(run, asked::<SyncAsked>(run)?).await,
             Self::Backup => backup::go(run, asked::<BackupAsked>(run)?).await,
         }
     }

@@ -13,7 +13,9 @@ use super::{
     parts::Parts,
     runner,
 };
-use crate::{Change, EngineError, base::Base, keeping::Trash, replay::Retries, search::Search};
+use crate::{
+    Change, EngineError, base::Base, keeping::Trash, replay::Retries, search::Search, sync::Syncing,
+};
 
 /// What takes long and was asked for.
 #[derive(Clone, Debug)]
@@ -29,9 +31,10 @@ impl Jobs {
         search: Search,
         trash: Trash,
         retries: Retries,
+        syncing: Arc<Syncing>,
         owner: watch::Receiver<bool>,
     ) -> Self {
-        let parts = Parts { base, search, trash, retries, owner, news: Notify::new() };
+        let parts = Parts { base, search, trash, retries, syncing, owner, news: Notify::new() };
         Self { parts: Arc::new(parts), seen: Arc::default() }
     }
 
@@ -69,7 +72,7 @@ impl Jobs {
         self.add(JobKind::Prune, &serde_json::json!({})).await
     }
 
-    async fn add(&self, kind: JobKind, asked: &impl Serialize) -> Result<Job, EngineError> {
+    pub(crate) async fn add(&self, kind: JobKind, asked: &impl Serialize) -> Result<Job, EngineError> {
         let asked = serde_json::to_value(asked).map_err(|error| EngineError::BadInput(error.to_string()))?;
         let new = NewJob { kind: kind.as_str(), asked };
         Ok(self.told(self.parts.base.inbox.add_job(new).await?))

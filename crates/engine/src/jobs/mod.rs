@@ -17,6 +17,7 @@ mod restore;
 mod retry;
 mod run;
 mod runner;
+mod sync;
 #[cfg(test)]
 mod tests;
 mod walk;

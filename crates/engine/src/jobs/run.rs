@@ -62,7 +62,7 @@ impl Run {
     /// Stores how far a job is that changes nothing in the inbox, if it is time or `must` is set.
     pub(super) async fn note(
         &mut self,
-        (done, total): (u64, u64),
+        (done, total): (u64, Option<u64>),
         result: JobResult,
         must: bool,
     ) -> Result<(), EngineError> {
@@ -97,7 +97,7 @@ impl Run {
     }
 
     /// Waits until the job no longer runs, as the inbox knows it.
-    async fn ended(&self) -> EngineError {
+    pub(super) async fn ended(&self) -> EngineError {
         loop {
             tokio::time::sleep(EVERY).await;
             match self.parts.base.inbox.job(self.job.id).await {

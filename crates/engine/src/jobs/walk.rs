@@ -34,6 +34,7 @@ enum Over<'w> {
     Found(Filter),
     /// What this job put into the bin.
     BinnedBy(i64),
+    KeptBy(i64),
 }
 
 impl<'w> Walk<'w> {
@@ -44,6 +45,7 @@ impl<'w> Walk<'w> {
             Which::Search(typed) => Over::Found(found_by(typed, asked)?),
             Which::Clear { source, until } => Over::Found(cleared(source.as_ref(), *until)),
             Which::DeletedBy { job } => Over::BinnedBy(*job),
+            Which::Synced { report } => Over::KeptBy(*report),
         };
         Ok(Self { over, ahead: Arc::default(), counted: false })
     }
@@ -86,6 +88,7 @@ impl<'w> Walk<'w> {
             Over::Named(ids) => ids.len() as u64,
             Over::Found(filter) => count(filter, run).await?,
             Over::BinnedBy(job) => run.parts.base.inbox.count_binned_by(*job).await?,
+            Over::KeptBy(report) => run.parts.base.inbox.report(*report).await?.kept,
         };
         run.set_total(total).await
     }
@@ -101,6 +104,10 @@ impl<'w> Walk<'w> {
             Over::BinnedBy(job) => {
                 let below = position.unwrap_or(i64::MAX);
                 Ok(run.parts.base.inbox.binned_by(*job, below, PAGE).await?.into())
+            }
+            Over::KeptBy(report) => {
+                let after = position.unwrap_or(0);
+                Ok(run.parts.base.inbox.kept_by_sync(*report, after, PAGE).await?.into())
             }
             Over::Found(filter) => {
                 let mut below = Some(position.unwrap_or(run.job.top.saturating_add(1)));

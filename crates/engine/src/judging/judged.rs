@@ -4,7 +4,7 @@ use hookmitt_event::{
     Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, ProviderFrom, Request, Source, Timestamp,
     Verdict, Via, WithheldReason, reads_as,
 };
-use hookmitt_inbox::{AWAITS, NewEvent, REJECTED, Route, SingleUse};
+use hookmitt_inbox::{AWAITS, NewEvent, REJECTED, Route, SingleUse, object_hash};
 use hookmitt_verify::{
     HandshakeOutcome, Inquiry, Judgement, Provider, PublishedKeys, facts, handshake, judge, provider,
     providers, recognise,
@@ -151,6 +151,12 @@ impl ConfiguredSource {
         }
     }
 
+    /// Returns the hash of an event's type and object, if backup sync of this source copies objects.
+    fn object_key(&self, facts: &Facts) -> Option<[u8; 16]> {
+        let (kind, object) = facts.event_type.as_deref().zip(facts.object.as_deref())?;
+        self.copies_objects.then(|| object_hash(kind, object))
+    }
+
     /// Judges a request and prepares it for storing.
     pub(crate) fn judge(&self, arrival: Arrival) -> Judged {
         let Arrival { request, url, remote, received_at, via, page } = arrival;
@@ -158,7 +164,7 @@ impl ConfiguredSource {
         let provider = self.provider_of(&request);
         let url = url.or_else(|| self.public_url(&request));
         let called = url.clone().unwrap_or_else(|| request.called_url(self.source.slug.as_str()));
-        let judgement = self.judge_request(&request, &called, received_at);
+        let judgement = of_copy(self.judge_request(&request, &called, received_at), via);
         let mut facts = facts(&request, provider, self.source.generic.as_ref());
         let dedupe_key = dedupe_key(&facts, &request);
         let handshake = provider.and_then(|provider| handshake(&request, provider, &self.params));
@@ -180,7 +186,7 @@ impl ConfiguredSource {
             provider: provider.map(|provider| provider.id.clone()),
             finds_provider: self.finds_provider(judgement.verdict, via, browser),
             handshake_answer: answered.kept(),
-            may_own: self.may_own(judgement.verdict, browser),
+            may_own: self.may_own(judgement.verdict, via, browser),
             single_use: judgement.single_use.filter(|_| counts).map(|id| single_use(&id, &sha256)),
             rejects: self.source.on_invalid == OnInvalid::Reject,
             verdict: judgement.verdict,
@@ -196,9 +202,9 @@ impl ConfiguredSource {
             arrival_key: None,
             forwarded: None,
             caught_up_by: None,
+            object_key: self.object_key(&facts),
             planned: None,
             parent: None,
-            object_key: None,
             moved_from: None,
             route: self.route(withheld, &answered, is_set_up, (judgement.verdict, via)),
             facts,
@@ -231,6 +237,23 @@ impl ConfiguredSource {
         let base = self.source.public_url.as_deref()?;
         Some(format!("{}{}", base.trim_end_matches('/'), request.path_and_query()))
     }
+}
+
+/// Returns the verdict on an event, which for a copy from backup sync is never that somebody has forged it: the
+/// provider's API gave it, but seldom what was signed.
+pub(crate) fn of_copy(judgement: Judgement, via: Via) -> Judgement {
+    if via != Via::BackupSync || judgement.verdict == Verdict::Valid {
+        return judgement;
+    }
+    let cause = Cause {
+        code: "from_the_api".to_owned(),
+        title: Some("From the API, unsigned".to_owned()),
+        message: "Backup sync fetched this event from the provider's own API, which gives the event but not the \
+                  bytes that were signed."
+            .to_owned(),
+        fix: "Nothing is wrong with it. Delivered, it is signed again with this source's secret.".to_owned(),
+    };
+    Judgement { verdict: Verdict::Unsigned, causes: vec![cause], wanted: None, ..judgement }
 }
 
 /// Returns the id of our own delivery that a request says it is. Every header line that may be ours is tried, because a

@@ -6,10 +6,10 @@ mod pages;
 mod proof;
 mod rewritten;
 mod set_up;
-mod signing_secret;
+mod signing;
 
 pub(crate) use answered::{Answered, asked, is_confirmed};
-pub(crate) use judged::{Arrival, Judged, key_hash, single_use};
+pub(crate) use judged::{Arrival, Judged, key_hash, of_copy, single_use};
 pub(crate) use pages::{Page, Pages};
 pub(crate) use rewritten::{marked, rewritten};
-pub(crate) use signing_secret::pair_of;
+pub(crate) use signing::{handler_url, pair_of, place_of, seen_url, signed, signed_with_own};

@@ -24,7 +24,10 @@ impl ConfiguredSource {
     /// Whether an event with this verdict may own its dedupe key. If a source can prove events, only proved ones may,
     /// because a forged id must not shadow the genuine event. Pending and invalid events never own a key, nor do events
     /// from web pages.
-    pub(crate) fn may_own(&self, verdict: Verdict, browser: bool) -> bool {
+    pub(crate) fn may_own(&self, verdict: Verdict, via: Via, browser: bool) -> bool {
+        if via == Via::BackupSync {
+            return true; // until its webhook comes: the provider's API vouches for it
+        }
         let is_open = !self.can_prove() && !matches!(verdict, Verdict::Pending | Verdict::Invalid);
         !browser && (verdict == Verdict::Valid || is_open)
     }

@@ -9,7 +9,6 @@ mod withheld;
 
 pub use edit::Edit;
 pub use replays::{AttemptLine, Replay, Replayed, Replays, StoppedCount};
-pub(crate) use resign::place_of;
 pub use retry::{NotRetried, Retried, Retries};
 pub use sample::{SampleRequest, Samples, Sent};
 pub use withheld::{WithheldHost, WithheldHosts};

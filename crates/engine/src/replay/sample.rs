@@ -12,13 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     replays::{AttemptLine, Replays},
-    resign::{handler_url, signed},
 };
 use crate::{
     EngineError, SecretText,
     base::Base,
     capture::Capture,
-    judging::{Arrival, Page},
+    judging::{Arrival, Page, handler_url, signed},
     settings::{ConfiguredSource, Settings},
 };
 
@@ -256,6 +255,7 @@ fn unmade(slug: Slug) -> hookmitt_event::Source {
         generic: None,
         params: Default::default(),
         confirm: false,
+        sync: hookmitt_event::SyncSettings::default(),
         auto_created: false,
     }
 }

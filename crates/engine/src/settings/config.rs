@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use hookmitt_event::{Slug, Source, Target, TargetId, TargetKind};
 use hookmitt_keys::KeyStore;
+use hookmitt_sync::{Connector, Gives, connector};
 use hookmitt_verify::Secret;
 
 use crate::host_name::name_in_url;
@@ -32,6 +33,10 @@ pub struct ConfiguredSource {
     pub params: Vec<(String, String)>,
     /// The keys that providers publish.
     pub keys: Option<KeyStore>,
+    /// How its missed events are fetched; `None` if no connector is known.
+    pub(crate) connector: Option<Arc<Connector>>,
+    /// Whether that gives objects instead of events.
+    pub(crate) copies_objects: bool,
     /// The host name in its public URL.
     pub(crate) public_host: Option<String>,
 }
@@ -41,7 +46,9 @@ impl ConfiguredSource {
     pub(crate) fn new(source: Source, secrets: Vec<Secret>, has_secret: bool) -> Self {
         let params = source.params.clone().into_iter().collect();
         let public_host = source.public_url.as_deref().and_then(name_in_url);
-        Self { source, secrets, has_secret, params, keys: None, public_host }
+        let connector = connector_of(&source);
+        let copies_objects = connector.as_ref().is_some_and(|connector| connector.gives == Gives::Object);
+        Self { source, secrets, has_secret, params, keys: None, connector, copies_objects, public_host }
     }
 
     /// Whether both would judge an event alike.
@@ -82,6 +89,15 @@ impl Config {
             .collect();
         targets.sort_by_key(|target| target.id);
         targets
+    }
+}
+
+/// Returns the connector of a source: the user's own, else its provider's.
+fn connector_of(source: &Source) -> Option<Arc<Connector>> {
+    match &source.sync.connector {
+        // It was checked when it was set.
+        Some(own) => serde_json::from_str(own).ok().and_then(|json| Connector::own(json).ok()).map(Arc::new),
+        None => source.provider.as_deref().and_then(connector).cloned(),
     }
 }
 

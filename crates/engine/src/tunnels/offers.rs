@@ -69,6 +69,7 @@ mod tests {
             generic: None,
             params: std::collections::BTreeMap::new(),
             confirm: false,
+            sync: hookmitt_event::SyncSettings::default(),
             auto_created: false,
         };
         change(&mut source);

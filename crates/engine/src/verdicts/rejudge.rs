@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::explain::Surroundings;
 use crate::{
     EngineError,
-    judging::{key_hash, rewritten, single_use},
+    judging::{key_hash, of_copy, rewritten, single_use},
     settings::ConfiguredSource,
 };
 
@@ -61,6 +61,7 @@ pub(super) fn verified(
         judgement.causes = hookmitt_verify::explain(&inquiry, &around.context(None)).kept_causes();
         judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
     }
+    let judgement = of_copy(judgement, event.via);
     let evidence = hookmitt_verify::evidence(&inquiry, &judgement);
     Ok((judgement, evidence))
 }
@@ -82,7 +83,7 @@ fn with_given(own: &[(String, String)], given: &[(String, String)]) -> Vec<(Stri
 /// was replaced, or that this process can't read, disproves nothing. If the signature still matches, settings such as
 /// the tolerance apply again.
 pub(super) fn rejudged(known: &ConfiguredSource, event: &Event) -> Rejudged {
-    let mut judgement = known.judge_request(&event.request, &event.url, event.received_at);
+    let mut judgement = of_copy(known.judge_request(&event.request, &event.url, event.received_at), event.via);
     if judgement.verdict == Verdict::Invalid {
         judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
     }
@@ -93,12 +94,14 @@ pub(super) fn rejudged(known: &ConfiguredSource, event: &Event) -> Rejudged {
     if is_kept {
         (judgement.verdict, judgement.causes) = (event.verdict, event.causes.clone());
     }
-    let may_own = known.may_own(judgement.verdict, event.browser);
+    let may_own = known.may_own(judgement.verdict, event.via, event.browser);
     let counts = !event.browser && event.via != Via::BackupSync;
     let single_use = judgement.single_use.as_ref().filter(|_| counts).map(|id| single_use(id, &event.sha256));
     let claim =
         |key: &DedupeKey, by_content| KeyTerms { hash: key_hash(key), may_own, by_content, single_use };
-    let settles = event.parent.is_none() && !(is_kept && event.verdict == Verdict::Valid);
+    // A copy that has yielded to its webhook stays a copy of it.
+    let has_yielded = event.via == Via::BackupSync && event.duplicate_of.is_some();
+    let settles = event.parent.is_none() && !has_yielded && !(is_kept && event.verdict == Verdict::Valid);
     let key = event.dedupe_key.as_ref().filter(|_| settles).and_then(|key| match key {
         DedupeKey::Id(_) => Some(claim(key, false)),
         // A content hash identifies an event for minutes only, so this late only an event that was `pending` can settle

@@ -1,0 +1,65 @@
+//! Syncs a source with its provider.
+
+use std::sync::Arc;
+
+use hookmitt_event::JobResult;
+
+use super::{kind::was_ended, run::Run};
+use crate::{
+    EngineError,
+    sync::{Progress, SyncAsked, Syncing},
+};
+
+pub(super) async fn go(run: &mut Run, asked: SyncAsked) -> Result<(), EngineError> {
+    let syncing = Arc::clone(&run.parts.syncing);
+    let _alone = run.unless_ended(syncing.alone(&asked.source)).await?;
+    let report = run.unless_ended(syncing.begin(run.job.id, &asked)).await?;
+    let before = run.job.result;
+    let synced = goes(run, &syncing, &asked, &report, before).await;
+    match &synced {
+        // A process that ends leaves the report as one that nobody ended.
+        Err(EngineError::Stopping) => {}
+        Err(error) if was_ended(error) => {
+            let cancelled = EngineError::BadInput("it was cancelled".to_owned());
+            syncing.end(report.id, Some(&cancelled)).await?;
+        }
+        Err(error) => drop(syncing.end(report.id, Some(error)).await?),
+        Ok(()) => drop(syncing.end(report.id, None).await?),
+    }
+    synced
+}
+
+async fn goes(
+    run: &mut Run,
+    syncing: &Syncing,
+    asked: &SyncAsked,
+    report: &hookmitt_inbox::SyncReport,
+    before: JobResult,
+) -> Result<(), EngineError> {
+    let (told, mut tells) = tokio::sync::mpsc::channel(1);
+    let work = syncing.run(asked, report, told);
+    tokio::pin!(work);
+    loop {
+        let progress = tokio::select! {
+            done = &mut work => {
+                let done = done?;
+                return run.note(counted(done.checked), result(before, done), true).await;
+            }
+            why = run.ended() => return Err(why),
+            Some(progress) = tells.recv() => progress,
+        };
+        run.note(counted(progress.checked), result(before, progress), false).await?;
+    }
+}
+
+/// Nobody knows how long a provider's list is.
+const fn counted(checked: u64) -> (u64, Option<u64>) {
+    (checked, None)
+}
+
+fn result(before: JobResult, progress: Progress) -> JobResult {
+    JobResult {
+        events: before.events + progress.added,
+        deliveries: before.deliveries + progress.deliveries,
+    }
+}

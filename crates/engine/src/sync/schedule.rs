@@ -1,0 +1,158 @@
+//! Syncs by itself: each source every hour, or as it is set, and soon after something may have been missed.
+
+use std::{
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use hookmitt_event::Slug;
+use tokio::sync::{broadcast::error::RecvError, watch};
+
+use super::{
+    Syncing,
+    asked::{AskedBy, SyncAsked},
+    people::Sync,
+};
+use crate::{Change, EngineError};
+
+/// How often the schedule is looked at.
+const LOOK: Duration = Duration::from_secs(20);
+
+/// How many seconds pass between two syncs of a source that isn't set otherwise.
+pub(super) const USUAL: u32 = 60 * 60;
+
+/// How many seconds pass at least, however much is missed.
+const LEAST: u32 = 60;
+
+/// The sources that may have missed something.
+#[derive(Debug, Default)]
+pub(super) struct Hurried(Mutex<HashSet<Slug>>);
+
+impl Hurried {
+    pub(super) fn add(&self, slug: Slug) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(slug);
+    }
+
+    fn has(&self, slug: &Slug) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(slug)
+    }
+
+    fn remove(&self, slug: &Slug) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(slug);
+    }
+}
+
+/// Notes which sources may have missed something: a tunnel was cut, or a request was refused.
+pub(super) async fn watch_for_gaps(sync: Sync) {
+    let base = sync.syncing.base();
+    let (stop, mut changes) = (base.tasks.stop.clone(), base.live.watch());
+    loop {
+        match stop.run_until_cancelled(changes.recv()).await {
+            Some(Ok(Change::Gap(gap))) => {
+                let sources = sync.syncing.sources_of(gap.tunnel_id).await.unwrap_or_default();
+                sources.into_iter().for_each(|slug| sync.hurried.add(slug));
+            }
+            Some(Ok(Change::Refused(refused))) => {
+                // A name that nobody knows, or a bad request, is no event of this source's provider.
+                let is_ours = matches!(refused.status, 413 | 431 | 500..);
+                let slug = refused.source.as_deref().filter(|_| is_ours).and_then(|name| name.parse().ok());
+                slug.into_iter().for_each(|slug| sync.hurried.add(slug));
+            }
+            Some(Ok(_) | Err(RecvError::Lagged(_))) => {}
+            Some(Err(RecvError::Closed)) | None => return,
+        }
+    }
+}
+
+impl Syncing {
+    /// Returns the sources whose events come through a tunnel: those that it names, else all.
+    async fn sources_of(&self, tunnel: i64) -> Result<Vec<Slug>, EngineError> {
+        let kept = self.base().inbox.tunnel(tunnel).await?;
+        let named: Vec<_> = kept.source.into_iter().chain(kept.sources).collect();
+        let config = self.settings.now();
+        let all = config.sources.values().map(|known| known.source.slug.clone());
+        Ok(all.filter(|slug| named.is_empty() || named.iter().any(|name| name == slug.as_str())).collect())
+    }
+}
+
+/// Asks for syncs that are due, one at a time, whenever this process is the one that delivers.
+pub(super) async fn work(sync: Sync, mut owner: watch::Receiver<bool>) {
+    let stop = sync.syncing.base().tasks.stop.clone();
+    let mut asked = None;
+    loop {
+        let wait = async {
+            drop(owner.wait_for(|owner| *owner).await);
+            tokio::time::sleep(LOOK).await;
+        };
+        if stop.run_until_cancelled(wait).await.is_none() {
+            return;
+        }
+        match look(&sync, asked).await {
+            Ok(now) => asked = now,
+            Err(error) => tracing::warn!(%error, "can't see which sources are to be synced"),
+        }
+    }
+}
+
+/// Asks for the sync that is due, unless the last one still runs. Returns its job.
+async fn look(sync: &Sync, last: Option<i64>) -> Result<Option<i64>, EngineError> {
+    if let Some(last) = last
+        && sync.jobs.one(last).await.is_ok_and(|job| job.state.is_open())
+    {
+        return Ok(Some(last));
+    }
+    let keyed: HashSet<Slug> =
+        sync.syncing.keys.places().await?.into_iter().map(|(source, _)| source).collect();
+    let mut slugs: Vec<_> = keyed.into_iter().collect();
+    slugs.sort();
+    for slug in slugs {
+        if is_due(sync, &slug).await? {
+            sync.hurried.remove(&slug);
+            let asked = SyncAsked {
+                source: slug,
+                since: None,
+                until: None,
+                dry_run: false,
+                deliver: None,
+                by: AskedBy::Schedule,
+            };
+            return Ok(Some(sync.add(asked).await?.id));
+        }
+    }
+    Ok(None)
+}
+
+async fn is_due(sync: &Sync, slug: &Slug) -> Result<bool, EngineError> {
+    let Ok(known) = sync.syncing.settings.source(slug) else { return Ok(false) };
+    let every = known.source.sync.every_s.unwrap_or(USUAL);
+    if every == 0 || sync.lacks(slug).await?.is_some() {
+        return Ok(false);
+    }
+    let (_, began_ago) = sync.syncing.base().inbox.synced_until(known.source.row).await?;
+    let Some(ago) = began_ago else { return Ok(true) };
+    let ago = ago / 1_000_000;
+    if sync.hurried.has(slug) {
+        return Ok(ago >= i64::from(LEAST));
+    }
+    Ok(ago >= i64::from(jittered(every.max(LEAST), known.source.row)))
+}
+
+/// Returns the seconds between two syncs of a source, so that those of several sources, and of several people at one
+/// provider, don't come at once.
+fn jittered(every: u32, row: i64) -> u32 {
+    let spread = row.wrapping_mul(0x9E37_79B9).rem_euclid(100);
+    every + u32::try_from(spread).unwrap_or(0) * (every / 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_not_synced_all_at_once() {
+        let spread: HashSet<u32> = (1..=20).map(|row| jittered(3_600, row)).collect();
+        assert!(spread.len() > 10, "{spread:?}");
+        assert!(spread.iter().all(|every| (3_600..=3_960).contains(every)), "{spread:?}");
+    }
+}

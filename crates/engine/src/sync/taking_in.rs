@@ -1,0 +1,263 @@
+//! Compares what a provider lists with the inbox, and adds what is missing.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use hookmitt_event::{DedupeKey, Request, Timestamp, Via};
+use hookmitt_inbox::{Copied, KEPT_BY_SYNC, ListedItem, NewEvent, Outcome, Route, object_hash};
+use hookmitt_sync::{Gives, Item, Values};
+
+use super::{SyncError, Syncing, lister::call, patience::Patience, set_up::SetUp};
+use crate::{
+    EngineError,
+    judging::{Arrival, Page, key_hash},
+};
+
+/// How many bytes of missing items are held before they are added. Within these they are added in order of time.
+const HELD: usize = 32 * 1024 * 1024;
+
+/// How many copies are stored at once. They share commits, and captures come between.
+const AT_ONCE: usize = 16;
+
+/// Takes in the items of one report.
+pub(super) struct TakingIn<'a> {
+    pub(super) syncing: &'a Syncing,
+    pub(super) set_up: &'a SetUp,
+    pub(super) patience: &'a Patience,
+    pub(super) report: i64,
+    pub(super) dry_run: bool,
+    /// From which moment on what is missing is delivered; `None` if it is kept.
+    pub(super) delivers_from: Option<Timestamp>,
+    /// Where the inbox ended when this began.
+    pub(super) above: i64,
+    /// The objects that events in the inbox are about, by type, if it is objects that are listed.
+    pub(super) objects: HashMap<(String, String), i64>,
+    pub(super) seen: HashSet<[u8; 16]>,
+    pub(super) missing: Vec<Missing>,
+    pub(super) held: usize,
+    pub(super) added: u64,
+    pub(super) waiting: u64,
+}
+
+/// An item that isn't here.
+pub(super) struct Missing {
+    item: Item,
+    listed: ListedItem,
+    /// The id by which its event is known, if the event itself doesn't tell it.
+    id: String,
+    /// What it becomes, if its content needn't be asked for.
+    request: Option<Request>,
+}
+
+impl TakingIn<'_> {
+    /// Compares a page, and holds what is missing.
+    pub(super) async fn compare(&mut self, items: Vec<Item>) -> Result<(), EngineError> {
+        let mut compared = Vec::new();
+        for item in items {
+            let one = self.prepared(item);
+            if self.seen.insert(one.1[0]) {
+                compared.push(one);
+            }
+        }
+        let keys = compared.iter().flat_map(|(_, keys)| keys.iter().copied()).collect();
+        let source = self.set_up.known.source.row;
+        let mut known = self.syncing.base().inbox.known_keys(source, keys).await?.into_iter();
+        let mut settled = Vec::new();
+        for (mut missing, keys) in compared {
+            let found: Vec<_> = known.by_ref().take(keys.len()).flatten().collect();
+            let by_object = self.by_object(&missing);
+            if let Some(event) = found.first().map(|known| known.event).or_else(|| by_object.map(Some)) {
+                (missing.listed.outcome, missing.listed.event) = (Outcome::Here, event);
+                settled.push(missing.listed);
+            } else if missing.listed.outcome == Outcome::Lost || self.dry_run {
+                settled.push(missing.listed);
+            } else {
+                self.held += missing.item.raw.get().len();
+                self.missing.push(missing);
+            }
+        }
+        self.note(settled).await?;
+        if self.held > HELD { self.add().await } else { Ok(()) }
+    }
+
+    async fn note(&self, items: Vec<ListedItem>) -> Result<(), EngineError> {
+        for some in items.chunks(500) {
+            self.syncing.base().inbox.note_listed(self.report, some.to_vec()).await?;
+        }
+        Ok(())
+    }
+
+    fn by_object(&self, missing: &Missing) -> Option<i64> {
+        let request = missing.request.as_ref().filter(|_| !self.objects.is_empty())?;
+        let facts = self.facts(request);
+        self.objects.get(&(facts.event_type?, facts.object?)).copied()
+    }
+
+    fn facts(&self, request: &Request) -> hookmitt_event::Facts {
+        let known = &self.set_up.known;
+        hookmitt_verify::facts(request, known.provider_of(request), known.source.generic.as_ref())
+    }
+
+    fn values(&self) -> Values<'_> {
+        Values { params: Some(&self.set_up.params), ..Values::default() }
+    }
+
+    /// Returns an item with the hashes of the keys under which its event may be here, the usual one first.
+    fn prepared(&self, item: Item) -> (Missing, Vec<[u8; 16]>) {
+        let connector = &self.set_up.connector;
+        let values = self.values();
+        let ids = connector.keys(&item, &values);
+        let id = ids.first().unwrap_or(&item.id).clone();
+        let mut keys: Vec<_> = ids.into_iter().map(|id| key_hash(&DedupeKey::Id(id))).collect();
+        let mut listed = ListedItem {
+            key: key_hash(&DedupeKey::Id(item.id.clone())),
+            object: false,
+            id: item.id.clone(),
+            at: item.time.unwrap_or_else(|| self.syncing.base().now()),
+            kind: None,
+            outcome: Outcome::Missing,
+            event: None,
+            why: None,
+        };
+        let mut request = None;
+        if connector.list.detail.is_none() {
+            match connector.request(&item.id, &item.raw, &values) {
+                Ok(made) => {
+                    let facts = self.facts(&made);
+                    listed.kind = facts.event_type.clone();
+                    let object = facts.event_type.as_deref().zip(facts.object.as_deref());
+                    match (facts.event_id, object) {
+                        (Some(id), _) => keys.insert(0, key_hash(&DedupeKey::Id(id))),
+                        (None, Some((kind, object))) if connector.gives == Gives::Object => {
+                            listed.object = true;
+                            keys.insert(0, object_hash(kind, object));
+                        }
+                        _ => {}
+                    }
+                    request = Some(made);
+                }
+                Err(error) => (listed.outcome, listed.why) = (Outcome::Lost, Some(error.to_string())),
+            }
+        }
+        if keys.is_empty() {
+            keys.push(listed.key);
+        }
+        listed.key = keys[0];
+        (Missing { item, listed, id, request }, keys)
+    }
+
+    /// Adds what is missing, the oldest first.
+    pub(super) async fn add(&mut self) -> Result<(), EngineError> {
+        let mut missing = std::mem::take(&mut self.missing);
+        self.held = 0;
+        missing.sort_by_key(|missing| missing.listed.at);
+        let this = &*self;
+        let added: Vec<_> =
+            stream::iter(missing.into_iter().map(|missing| this.add_one(missing))).buffered(AT_ONCE).try_collect().await?;
+        for waiting in added.into_iter().flatten() {
+            self.added += 1;
+            self.waiting += waiting;
+        }
+        Ok(())
+    }
+
+    /// Adds one item. Returns how many deliveries wait for it, or `None` if it wasn't added.
+    async fn add_one(&self, missing: Missing) -> Result<Option<u64>, EngineError> {
+        let Missing { item, mut listed, id, request } = missing;
+        let request = match request {
+            Some(request) => Ok(request),
+            None => self.detail(&item).await?,
+        };
+        let request = match request {
+            Ok(request) => request,
+            Err(why) => {
+                (listed.outcome, listed.why) = (Outcome::Lost, Some(why));
+                self.note(vec![listed]).await?;
+                return Ok(None);
+            }
+        };
+        let event = self.event(request, &mut listed, id);
+        let known = &self.set_up.known;
+        let copied = self.syncing.capture.store_copy(known, event, (self.report, listed), self.above).await?;
+        Ok(match copied {
+            Copied::Stored(stored) => Some(stored.waiting.len() as u64),
+            Copied::Here(_) => None,
+        })
+    }
+
+    /// Asks for the content of an item. The inner error says why it can't be recovered.
+    async fn detail(&self, item: &Item) -> Result<Result<Request, String>, EngineError> {
+        let connector = &self.set_up.connector;
+        let values = Values { item: Some(&item.raw), ..self.values() };
+        let asked = connector.detail(&values).map_err(SyncError::from)?;
+        let asked = asked.ok_or_else(|| SyncError::NoConnector(self.slug()))?;
+        let reply = match call(self.set_up, self.patience, &asked).await {
+            Ok(reply) => reply,
+            Err(SyncError::Call(hookmitt_sync::CallError::Rejected { status: 404 | 410, .. })) => {
+                return Ok(Err("the provider doesn't have its content any more".to_owned()));
+            }
+            Err(SyncError::Call(hookmitt_sync::CallError::TooLarge)) => {
+                return Ok(Err("its content is larger than 10 MB".to_owned()));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(connector.request(&item.id, &reply.body, &values).map_err(|error| error.to_string()))
+    }
+
+    fn slug(&self) -> hookmitt_event::Slug {
+        self.set_up.known.source.slug.clone()
+    }
+
+    fn event(&self, request: Request, listed: &mut ListedItem, id: String) -> NewEvent {
+        let known = &self.set_up.known;
+        let arrival = Arrival {
+            request,
+            url: None,
+            remote: None,
+            received_at: self.syncing.base().now(),
+            via: Via::BackupSync,
+            page: Page::default(),
+        };
+        let mut event = known.judge(arrival).event;
+        event.handshake_answer = None;
+        event.facts.event_time = event.facts.event_time.or(Some(listed.at));
+        event.provider = event.provider.or_else(|| known.source.provider.clone());
+        listed.kind = event.facts.event_type.clone();
+        if let (false, DedupeKey::Id(_)) = (listed.object, &event.dedupe_key) {
+            listed.key = event.key_hash;
+        } else if !listed.object {
+            // The event itself doesn't tell its id, but the list does.
+            event.dedupe_key = DedupeKey::Id(id);
+            event.key_hash = key_hash(&event.dedupe_key);
+            listed.key = event.key_hash;
+        }
+        event.arrival_key = Some([b"sync:", &event.source.to_be_bytes()[..], &listed.key[..]].concat());
+        if event.route == Route::Targets && !self.delivers_from.is_some_and(|from| listed.at >= from) {
+            event.route = Route::Withheld(KEPT_BY_SYNC);
+        }
+        event
+    }
+}
+
+/// Returns the objects that a source's events are about, by type.
+pub(super) async fn objects_of(
+    syncing: &Syncing,
+    set_up: &SetUp,
+    since: Timestamp,
+) -> Result<HashMap<(String, String), i64>, EngineError> {
+    if set_up.connector.gives != Gives::Object {
+        return Ok(HashMap::new());
+    }
+    // The object may have been made before the window, and its event a while after that.
+    let found = syncing.base().inbox.objects_since(set_up.known.source.row, since).await?;
+    Ok(found.into_iter().map(|(kind, object, seq)| ((kind, object), seq)).collect())
+}
+
+impl Syncing {
+    pub(super) fn base(&self) -> &Arc<crate::base::Base> {
+        &self.settings.base
+    }
+}
