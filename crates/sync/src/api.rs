@@ -17,6 +17,7 @@ use reqwest::{
     redirect::Policy,
 };
 use serde_json::value::RawValue;
+use tokio::{sync::Mutex, time::Instant};
 use url::{Host, Url};
 use zeroize::Zeroizing;
 
@@ -38,6 +39,8 @@ pub struct Api {
     connector: Arc<Connector>,
     key: Zeroizing<String>,
     client: Client,
+    /// The access token that the key got, if it gets one, and how long it is good.
+    token: Mutex<Option<(Zeroizing<String>, Instant)>>,
 }
 
 /// An answer.
@@ -74,7 +77,7 @@ impl Api {
             builder = builder.no_proxy(); // a proxy would look the name up itself, and so call any address
         }
         let client = builder.build().map_err(|error| CallError::Unreachable(error.to_string()))?;
-        Ok(Self { connector, key: Zeroizing::new(key.to_owned()), client })
+        Ok(Self { connector, key: Zeroizing::new(key.to_owned()), client, token: Mutex::default() })
     }
 
     /// Sends a request and returns the answer, if it is a good one.
@@ -89,7 +92,7 @@ impl Api {
         for (name, value) in &asked.headers {
             headers.append(header_name(name)?, header_value(value)?);
         }
-        let (name, mut value) = self.key_line()?;
+        let (name, mut value) = self.key_line().await?;
         value.set_sensitive(true);
         headers.insert(name, value);
         headers.entry("accept").or_insert(HeaderValue::from_static("application/json"));
@@ -106,7 +109,7 @@ impl Api {
         self.read(response).await
     }
 
-    fn key_line(&self) -> Result<(HeaderName, HeaderValue), CallError> {
+    async fn key_line(&self) -> Result<(HeaderName, HeaderValue), CallError> {
         let key = self.key.as_str();
         let (name, value) = match &self.connector.key.sent {
             KeyPlace::Bearer => ("authorization", Zeroizing::new(format!("Bearer {key}"))),
@@ -115,8 +118,38 @@ impl Api {
                 ("authorization", Zeroizing::new(format!("Basic {}", STANDARD.encode(pair.as_bytes()))))
             }
             KeyPlace::Header(name) => (name.as_str(), self.key.clone()),
+            KeyPlace::ClientCredentials(url) => {
+                let token = self.token(url).await?;
+                ("authorization", Zeroizing::new(format!("Bearer {}", *token)))
+            }
         };
         Ok((header_name(name)?, HeaderValue::from_str(&value).map_err(|_| CallError::Key)?))
+    }
+
+    /// Returns an access token for the key: the one that it got before, as long as that is good.
+    async fn token(&self, url: &str) -> Result<Zeroizing<String>, CallError> {
+        let mut held = self.token.lock().await;
+        if let Some((token, _)) = held.as_ref().filter(|(_, until)| *until > Instant::now()) {
+            return Ok(token.clone());
+        }
+        let url = Url::parse(url).map_err(|error| CallError::Unreachable(error.to_string()))?;
+        if !may_call(&url, self.connector.is_own()) {
+            return Err(CallError::Forbidden(url.host_str().unwrap_or_default().to_owned()));
+        }
+        let mut basic = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(self.key.as_bytes())))
+            .map_err(|_| CallError::Key)?;
+        basic.set_sensitive(true);
+        let request = self.client.post(url).header("authorization", basic);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let response = request.body("grant_type=client_credentials").send().await;
+        let reply = self.read(response.map_err(|error| self.failed(&error))?).await?;
+        let part = |name: &str| raw::at(&reply.body, name).and_then(raw::text);
+        let token = part("/access_token").map(Zeroizing::new).ok_or(CallError::Key)?;
+        let lasts = part("/expires_in").and_then(|text| text.parse().ok()).unwrap_or(60_u64);
+        // A minute early, so that it doesn't end on its way.
+        let until = Instant::now() + Duration::from_secs(lasts.saturating_sub(60));
+        *held = Some((token.clone(), until));
+        Ok(token)
     }
 
     async fn read(&self, response: Response) -> Result<Reply, CallError> {

@@ -10,7 +10,7 @@ use crate::{
     connector::{Call, Connector},
     paging::Place,
     raw,
-    template::Filling,
+    template::{Filling, Template},
 };
 
 /// The time of which events are asked for: from the first moment, up to but without the second.
@@ -82,22 +82,40 @@ impl Values<'_> {
         }
     }
 
-    /// Fills in the templates of a JSON value. One whose value is missing becomes null, and one that is a number's place
-    /// alone becomes that number.
+    /// Fills in the templates of a JSON value. One that is a number's place alone becomes that number, one that is a
+    /// pointer's alone becomes what is there, and one whose value is missing becomes null.
     pub fn fill_json(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => {
-                let Ok(template) = text.parse::<crate::template::Template>() else { return value.clone() };
-                if let Some(number) = template.number(|name| self.value(name)) {
-                    return number.into();
-                }
-                template.fill(|name| self.value(name), str::to_owned).map_or(Value::Null, Value::String)
-            }
+            Value::String(text) => self.fill_text(text).unwrap_or(Value::Null),
             Value::Array(items) => items.iter().map(|item| self.fill_json(item)).collect(),
             Value::Object(parts) => {
                 parts.iter().map(|(name, part)| (name.clone(), self.fill_json(part))).collect()
             }
             other => other.clone(),
+        }
+    }
+
+    fn fill_text(&self, text: &str) -> Option<Value> {
+        let Ok(template) = text.parse::<Template>() else { return Some(Value::String(text.to_owned())) };
+        match template.alone().filter(|name| name.is_empty() || name.starts_with('/')) {
+            Some(pointer) => serde_json::from_str(raw::at(self.item?, pointer)?.get()).ok(),
+            None => match template.number(|name| self.value(name)) {
+                Some(number) => Some(number.into()),
+                None => template.fill(|name| self.value(name), str::to_owned).map(Value::String),
+            },
+        }
+    }
+
+    /// Like [`fill_json`](Self::fill_json), but without the members whose value is missing: an API may refuse null.
+    fn fill_request(&self, value: &Value) -> Value {
+        match value {
+            Value::Object(parts) => {
+                let is_there = |part: &Value| part.as_str().is_none_or(|text| self.fill_text(text).is_some());
+                let there = parts.iter().filter(|(_, part)| is_there(part));
+                there.map(|(name, part)| (name.clone(), self.fill_request(part))).collect()
+            }
+            Value::Array(items) => items.iter().map(|item| self.fill_request(item)).collect(),
+            other => self.fill_json(other),
         }
     }
 }
@@ -109,9 +127,16 @@ impl Connector {
     /// Fails if a value is missing, or if the page is at a host that the key must not be sent to.
     pub fn page(&self, values: &Values<'_>) -> Result<Asked, AskError> {
         let mut asked = self.asked(&self.list.call, values)?;
+        let is_first = values.place.is_none_or(|place| place.cursor.is_none() && place.url.is_none());
+        let pairs = self.list.first.iter().filter(|_| is_first);
+        for (name, text) in pairs {
+            if let Some(text) = text.fill(|name| values.value(name), str::to_owned) {
+                asked.url.query_pairs_mut().append_pair(name, &text);
+            }
+        }
         if let Some(url) = values.place.and_then(|place| place.url.as_ref()) {
             asked.url = url.clone();
-            self.ensure_host(&asked.url)?;
+            self.ensure_host(&asked.url, values)?;
         }
         Ok(asked)
     }
@@ -145,7 +170,7 @@ impl Connector {
         if !pairs.is_empty() {
             url.query_pairs_mut().extend_pairs(pairs);
         }
-        self.ensure_host(&url)?;
+        self.ensure_host(&url, values)?;
         let mut headers = Vec::new();
         for (name, text) in &call.headers {
             let Some(line) = text.fill(value, str::to_owned) else { continue };
@@ -154,13 +179,13 @@ impl Connector {
             }
             headers.push((name.clone(), line));
         }
-        let body = call.json.as_ref().map(|json| values.fill_json(json).to_string().into_bytes());
+        let body = call.json.as_ref().map(|json| values.fill_request(json).to_string().into_bytes());
         Ok(Asked { method: call.method.clone(), url, headers, body })
     }
 
     /// Fails unless the API key may be sent to that URL.
-    fn ensure_host(&self, url: &Url) -> Result<(), AskError> {
-        if self.sends_to(url) {
+    fn ensure_host(&self, url: &Url, values: &Values<'_>) -> Result<(), AskError> {
+        if self.sends_to(url, |name| values.value(name)) {
             return Ok(());
         }
         Err(AskError::Host(url.host_str().unwrap_or_default().to_owned()))

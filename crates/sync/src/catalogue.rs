@@ -4,11 +4,31 @@ use std::sync::{Arc, LazyLock};
 
 use crate::connector::Connector;
 
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 24] = [
+    ("coinbase_commerce", include_str!("../connectors/coinbase_commerce.toml")),
+    ("contentful", include_str!("../connectors/contentful.toml")),
+    ("figma", include_str!("../connectors/figma.toml")),
     ("fireflies", include_str!("../connectors/fireflies.toml")),
     ("github", include_str!("../connectors/github.toml")),
+    ("gitlab", include_str!("../connectors/gitlab.toml")),
+    ("gocardless", include_str!("../connectors/gocardless.toml")),
+    ("hubspot", include_str!("../connectors/hubspot.toml")),
+    ("mailgun", include_str!("../connectors/mailgun.toml")),
     ("mux", include_str!("../connectors/mux.toml")),
+    ("paddle", include_str!("../connectors/paddle.toml")),
+    ("paypal", include_str!("../connectors/paypal.toml")),
+    ("polar", include_str!("../connectors/polar.toml")),
+    ("postmark", include_str!("../connectors/postmark.toml")),
+    ("resend", include_str!("../connectors/resend.toml")),
+    ("sendgrid", include_str!("../connectors/sendgrid.toml")),
+    ("shopify", include_str!("../connectors/shopify.toml")),
+    ("slack", include_str!("../connectors/slack.toml")),
+    ("square", include_str!("../connectors/square.toml")),
     ("stripe", include_str!("../connectors/stripe.toml")),
+    ("svix", include_str!("../connectors/svix.toml")),
+    ("twilio", include_str!("../connectors/twilio.toml")),
+    ("typeform", include_str!("../connectors/typeform.toml")),
+    ("workos", include_str!("../connectors/workos.toml")),
 ];
 
 static CONNECTORS: LazyLock<Vec<Arc<Connector>>> = LazyLock::new(|| {

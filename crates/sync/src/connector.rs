@@ -6,7 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::{Origin, Url};
 
-use crate::{paging::Paging, template::Template};
+use crate::{
+    paging::Paging,
+    template::{Filling, Template},
+};
 
 /// How one provider's API lists what the provider has sent.
 #[derive(Clone, Debug, Deserialize)]
@@ -25,10 +28,10 @@ pub struct Connector {
     /// Where that was seen.
     #[serde(default)]
     pub evidence: Vec<String>,
-    /// The hosts that the API key is sent to, and no others: names, or `*.example.com` for those beneath one. For one of
-    /// a user's own they are those that its URLs name.
+    /// The hosts that the API key is sent to, and no others. Their templates know the params. For one of a user's own they
+    /// are those that its URLs name.
     #[serde(default)]
-    pub hosts: Vec<String>,
+    pub hosts: Vec<Template>,
     /// For how many days the provider lists what it has sent. `None` if it doesn't say.
     pub days: Option<u32>,
     /// What the API gives of an event.
@@ -105,6 +108,9 @@ pub enum KeyPlace {
     Basic,
     /// A header line of that name.
     Header(String),
+    /// `Authorization: Bearer`, of an access token that this URL gives for a key that is written `id:secret` (RFC 6749,
+    /// 4.4).
+    ClientCredentials(String),
 }
 
 /// A request to the API.
@@ -149,6 +155,12 @@ pub struct List {
     /// Ids that its webhook may carry instead, for example in an earlier version.
     #[serde(default)]
     pub also: Vec<Template>,
+    /// Only items that have a text with this beginning at a pointer are events.
+    #[serde(default)]
+    pub only: Vec<(String, String)>,
+    /// The query's names and values on the first page alone.
+    #[serde(default)]
+    pub first: Vec<(String, Template)>,
     /// How one page leads to the next.
     #[serde(default)]
     pub next: Paging,
@@ -168,9 +180,11 @@ pub struct Shape {
     pub headers: Vec<(String, Template)>,
     /// Where the item has an object of the header lines that were sent.
     pub header_lines: Option<String>,
-    /// Where the item has the body, which is taken as it is written there. The empty pointer is the whole item.
+    /// Where the item has the body, which is taken as it is written there; if it is a text, that text is the body. The
+    /// empty pointer is the whole item.
     pub body: Option<String>,
-    /// Otherwise: the body, as a JSON value whose texts are templates.
+    /// Otherwise: the body, as a JSON value whose texts are templates. One that is a pointer's place alone becomes what is
+    /// there, and `{{}}` the whole item.
     pub json: Option<Value>,
 }
 
@@ -208,12 +222,11 @@ impl Connector {
     /// Returns the hosts that the API key is sent to, for people.
     pub fn called_hosts(&self) -> Vec<String> {
         if !self.own {
-            return self.hosts.clone();
+            let texts = self.hosts.iter().map(ToString::to_string);
+            return texts.map(|host| host.replace("{{", "<").replace("}}", ">")).collect();
         }
-        let mut hosts: Vec<_> = self
-            .calls()
-            .filter_map(|call| Some(origin_of(&call.url)?.ascii_serialization()))
-            .collect();
+        let mut hosts: Vec<_> =
+            self.calls().filter_map(|call| Some(origin_of(&call.url)?.ascii_serialization())).collect();
         hosts.dedup();
         hosts
     }
@@ -223,23 +236,25 @@ impl Connector {
         [&self.list.call].into_iter().chain(&self.check).chain(&self.list.detail)
     }
 
-    /// Whether the API key may be sent there.
-    pub(crate) fn sends_to(&self, url: &Url) -> bool {
+    /// Whether the API key may be sent there. `param` returns what the user has said.
+    pub(crate) fn sends_to<'v>(&self, url: &Url, param: impl Fn(&str) -> Option<Filling<'v>>) -> bool {
         if !url.username().is_empty() || url.password().is_some() {
             return false;
         }
         if self.own {
             return self.calls().any(|call| origin_of(&call.url).as_ref() == Some(&url.origin()));
         }
-        let fits = |host: &str, known: &String| match known.strip_prefix("*.") {
-            Some(above) => host.strip_suffix(above).is_some_and(|name| {
-                name.strip_suffix('.').is_some_and(|name| !name.is_empty() && !name.contains('.'))
-            }),
-            None => known == host,
+        let fits = |host: &str, known: &Template| {
+            let filled = known.fill(&param, str::to_owned);
+            filled.is_some_and(|known| known == host && known.bytes().all(is_of_host))
         };
         let is_known = url.host_str().is_some_and(|host| self.hosts.iter().any(|known| fits(host, known)));
         url.scheme() == "https" && url.port().is_none() && is_known
     }
+}
+
+fn is_of_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.')
 }
 
 /// Returns where a user's URL leads, whatever is filled into it.

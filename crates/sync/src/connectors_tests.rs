@@ -7,7 +7,8 @@ use hookmitt_verify::moment;
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
-    Answer, AskError, Asked, Connector, Gives, ItemError, Place, Values, Walk, Window, connector, connectors,
+    Answer, AskError, Asked, Connector, Gives, ItemError, KeyPlace, Place, Values, Walk, Window, connector,
+    connectors,
 };
 
 const HOUR: Window = Window {
@@ -21,6 +22,16 @@ fn raw(json: &str) -> Box<RawValue> {
 
 fn params() -> HashMap<String, String> {
     [("repo", "octo/green house"), ("hook", "42")].map(|(name, value)| (name.into(), value.into())).into()
+}
+
+/// Returns a value for each param of a connector.
+fn any_params(of: &Connector) -> HashMap<String, String> {
+    let value = |name: &str| match name {
+        "region" => "eu",
+        "host" => of.hosts.first().and_then(|host| host.beginning().split('/').next()).unwrap_or("x"),
+        _ => "acme-7",
+    };
+    of.params.iter().map(|param| (param.name.clone(), value(&param.name).to_owned())).collect()
 }
 
 fn page(of: &Connector, place: &Place) -> Asked {
@@ -46,8 +57,18 @@ fn every_connector_reads_and_asks_only_for_what_it_can_know() {
         }
         assert!(!connector.hosts.is_empty() && !connector.lost.is_empty(), "{}", connector.id);
         assert!(connector.lost.iter().all(|lost| lost.ends_with('.')), "{}", connector.id);
-        let params = params();
-        connector.check(&Values { params: Some(&params), ..Values::default() }).unwrap();
+        assert!(connector.confidence.is_some() && !connector.evidence.is_empty(), "{}", connector.id);
+        assert!(!connector.key.scope.is_empty() && !connector.key.hint.is_empty(), "{}", connector.id);
+        let params = any_params(connector);
+        let values = Values { params: Some(&params), window: Some(HOUR), ..Values::default() };
+        connector.check(&values).unwrap();
+        let walk = Walk::begin(connector.list.next.clone());
+        let asked = connector.page(&Values { place: Some(walk.place()), ..values }).unwrap();
+        assert_eq!(asked.url.scheme(), "https", "{}", connector.id);
+        if let KeyPlace::ClientCredentials(url) = &connector.key.sent {
+            let host = url::Url::parse(url).unwrap().host_str().unwrap().to_owned();
+            assert!(connector.hosts.iter().any(|known| known.beginning() == host), "{}", connector.id);
+        }
     }
 }
 
@@ -116,7 +137,7 @@ fn fireflies_asks_in_graphql_and_makes_the_event_that_it_would_have_sent() {
     let body: Value = serde_json::from_slice(&asked.body.unwrap()).unwrap();
     assert_eq!(
         body["variables"],
-        json!({ "from": "2026-11-26T16:00:00.000000Z", "to": "2026-11-26T17:00:00.000000Z", "skip": 0 })
+        json!({ "from": "2026-11-26T16:00:00Z", "to": "2026-11-26T17:00:00Z", "skip": 0 })
     );
     let answer = raw(r#"{"data":{"transcripts":[{"id":"ASxwZ","title":"Stand-up","date":1795709000000}]}}"#);
     let item = fireflies.items(&answer).unwrap().remove(0);
@@ -163,4 +184,73 @@ fn what_an_answer_lacks_is_said() {
     let smuggled = raw(r#"{"request":{"headers":{"A":"1\r\nB: 2"},"payload":{}}}"#);
     let headers = github.request("7", &smuggled, &Values::default()).unwrap_err();
     assert_eq!(headers, ItemError::Headers("7".to_owned()));
+}
+
+#[test]
+fn threat_13_what_a_user_says_leads_the_key_to_no_other_host() {
+    for (id, name, value) in [
+        ("shopify", "shop", "evil.example/"),
+        ("shopify", "shop", "evil.example#"),
+        ("shopify", "shop", "evil.example:443/?"),
+        ("shopify", "shop", "user@evil.example/"),
+        ("shopify", "shop", "shop%2Eevil"),
+        ("mailgun", "host", "evil.example"),
+        ("svix", "region", "evil.example/x"),
+    ] {
+        let connector = connector(id).unwrap();
+        let mut params = any_params(connector);
+        params.insert(name.to_owned(), value.to_owned());
+        let asked =
+            connector.check(&Values { params: Some(&params), window: Some(HOUR), ..Values::default() });
+        assert!(asked.is_err(), "{id} {value}: {asked:?}");
+    }
+}
+
+#[test]
+fn a_user_s_connector_says_who_gets_the_key_before_anything_is_filled_in() {
+    let own = |url: &str| {
+        Connector::own(json!({
+            "name": "Mine", "params": [{ "name": "host", "label": "Host", "hint": "h" }], "key": { "sent": "bearer" },
+            "list": { "items": "", "id": "/id", "next": { "url": "/next" }, "call": { "url": url } },
+        }))
+    };
+    for url in [
+        "https://{{host}}/x",
+        "https://api.{{host}}",
+        "https://a.example{{host}}/x",
+        "ftp://a.example/",
+        "/x",
+    ] {
+        assert!(own(url).is_err(), "{url}");
+    }
+    let mine = own("http://127.0.0.1:8080/things/{{host}}").unwrap();
+    let params = [("host".to_owned(), "a/../../x".to_owned())].into();
+    let values = Values { params: Some(&params), ..Values::default() };
+    assert!(mine.page(&values).unwrap().url.as_str().starts_with("http://127.0.0.1:8080/"));
+    for (next, is_same) in [
+        ("http://127.0.0.1:8080/2", true),
+        ("http://127.0.0.1:8081/2", false),
+        ("https://127.0.0.1:8080/2", false),
+    ] {
+        let place = Place { url: Some(next.parse().unwrap()), ..Place::default() };
+        let asked = mine.page(&Values { place: Some(&place), ..values });
+        assert_eq!(asked.is_ok(), is_same, "{next}");
+    }
+}
+
+#[test]
+fn a_body_that_is_kept_as_a_text_is_that_text_and_what_is_hidden_is_left_out() {
+    let contentful = connector("contentful").unwrap();
+    let call = raw(r#"{"request":{"headers":{"X-A":"1","X-Secret":"[REDACTED]"},"body":"{\"a\": 1}"}}"#);
+    let request = contentful.request("1", &call, &Values::default()).unwrap();
+    assert_eq!(&request.body[..], br#"{"a": 1}"#);
+    assert!(request.headers.has("x-a") && !request.headers.has("x-secret"));
+}
+
+#[test]
+fn a_part_of_an_item_stays_what_it_is() {
+    let mailgun = connector("mailgun").unwrap();
+    let item = raw(r#"{"event":"opened","id":"x","n":1.50,"tags":["a"]}"#);
+    let request = mailgun.request("x", &item, &Values::default()).unwrap();
+    assert_eq!(&request.body[..], br#"{"event-data":{"event":"opened","id":"x","n":1.50,"tags":["a"]}}"#);
 }

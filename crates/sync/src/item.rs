@@ -49,7 +49,12 @@ impl Connector {
             let id = id.ok_or_else(|| ItemError::NoId(self.list.id.clone()))?;
             Ok(Item { id, time, raw: item.to_owned() })
         };
-        list.into_iter().map(read).collect()
+        let is_event = |item: &&RawValue| {
+            self.list.only.iter().all(|(place, beginning)| {
+                raw::at(item, place).and_then(raw::text).is_some_and(|text| text.starts_with(beginning))
+            })
+        };
+        list.into_iter().filter(is_event).map(read).collect()
     }
 
     /// Returns the ids that an item's webhook may carry, as far as the list tells. The first is the usual one.
@@ -68,7 +73,9 @@ impl Connector {
         let shape = &self.event;
         let body = match (&shape.json, &shape.body) {
             (Some(json), _) => Some(values.fill_json(json).to_string()),
-            (None, Some(pointer)) => raw::at(content, pointer).map(|body| body.get().to_owned()),
+            (None, Some(pointer)) => {
+                raw::at(content, pointer).filter(|body| body.get() != "null").map(decoded)
+            }
             (None, None) => Some(content.get().to_owned()),
         };
         let body = body.ok_or_else(|| ItemError::NoBody(id.to_owned()))?;
@@ -85,6 +92,8 @@ impl Connector {
                 lines.push((name.clone(), value));
             }
         }
+        // What the API hides isn't what was sent.
+        lines.retain(|(_, value)| value != "[REDACTED]");
         // They framed the body as it was sent, which isn't the one that is here.
         lines.retain(|(name, _)| !FRAMING.iter().any(|framing| name.eq_ignore_ascii_case(framing)));
         let wire: String = lines.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
@@ -106,6 +115,11 @@ impl Connector {
             body: body.into_bytes().into(),
         })
     }
+}
+
+/// Returns a body as it is written, or the text that it is: some APIs keep what they sent as a text in JSON.
+fn decoded(body: &RawValue) -> String {
+    serde_json::from_str::<String>(body.get()).unwrap_or_else(|_| body.get().to_owned())
 }
 
 /// The lines that say how a body is sent. A body that is taken from an answer is sent otherwise.

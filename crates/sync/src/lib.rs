@@ -24,8 +24,8 @@ pub use template::{Filling, Template, TemplateError};
 
 /// Returns why an answer with a good status is none all the same: Slack says `"ok": false`, and GraphQL has `errors`.
 pub fn refusal_in(json: &serde_json::value::RawValue) -> Option<String> {
-    let is_refusal = raw::at(json, "/ok").is_some_and(|ok| ok.get() == "false")
-        || raw::at(json, "/errors/0").is_some();
+    let is_refusal =
+        raw::at(json, "/ok").is_some_and(|ok| ok.get() == "false") || raw::at(json, "/errors/0").is_some();
     is_refusal.then(|| api::said_in(json).unwrap_or_else(|| "it refuses".to_owned()))
 }
 

@@ -17,8 +17,19 @@ pub enum Paging {
     None,
     /// The answer has the `cursor` of the next page at a pointer; without one, it is the last.
     Cursor(String),
+    /// The answer has the `cursor` of the next page at a pointer, as long as another leads to `true`, or to `false`.
+    CursorWhile {
+        /// Where the cursor is.
+        at: String,
+        /// Where it says that there is more.
+        more: Option<String>,
+        /// Where it says that this was all.
+        done: Option<String>,
+    },
     /// The `cursor` is the id of the page's last item, as long as a pointer leads to `true`.
     LastId(String),
+    /// The `cursor` is the id of the page's last item, until a page has no items.
+    UntilEmpty,
     /// The next `page` has the next number. A page without items is the last.
     Page {
         /// The first page's number.
@@ -33,6 +44,8 @@ pub enum Paging {
     Link,
     /// The answer has the URL of the next page at a pointer.
     Url(String),
+    /// The answer has a list of links at a pointer; the `href` of the one whose `rel` is `next` is the URL.
+    Rel(String),
 }
 
 /// A place in a list.
@@ -78,7 +91,13 @@ pub struct Walk {
     paging: Paging,
     place: Place,
     been: HashSet<Place>,
+    /// How many pages without items came one after another.
+    empty: u32,
 }
+
+/// After so many pages without items a list is at its end. A page may be empty because its items are filtered out
+/// there, and some lists have no other end.
+const EMPTY: u32 = 3;
 
 impl Walk {
     /// Begins at the first page.
@@ -93,7 +112,7 @@ impl Walk {
             Paging::Offset { .. } => Place { offset: Some(0), ..Place::default() },
             _ => Place::default(),
         };
-        Self { paging, place: place.unwrap_or(first), been: HashSet::new() }
+        Self { paging, place: place.unwrap_or(first), been: HashSet::new(), empty: 0 }
     }
 
     /// Returns the place of the page that is to be read.
@@ -106,7 +125,11 @@ impl Walk {
     /// # Errors
     /// Fails if the answer leads back to a page that was read, or nowhere.
     pub fn next(&mut self, answer: &Answer<'_>) -> Result<bool, PagingError> {
-        let Some(next) = self.after(answer)? else { return Ok(false) };
+        self.empty = if answer.items == 0 { self.empty + 1 } else { 0 };
+        let Some(next) = self.after(answer)?.filter(|_| self.empty < EMPTY) else { return Ok(false) };
+        if answer.items == 0 && (next == self.place || self.been.contains(&next)) {
+            return Ok(false);
+        }
         if !self.been.insert(std::mem::replace(&mut self.place, next)) || self.been.contains(&self.place) {
             return Err(PagingError::Circle);
         }
@@ -121,6 +144,19 @@ impl Walk {
             Paging::None => None,
             Paging::Cursor(pointer) => {
                 text(pointer).map(|cursor| Place { cursor: Some(cursor), ..Place::default() })
+            }
+            Paging::CursorWhile { at: place, more, done } => {
+                let says = |place: &Option<String>, word: &str| {
+                    place.as_ref().is_none_or(|place| at(place).is_some_and(|raw| raw.get() == word))
+                };
+                let goes_on = says(more, "true") && says(done, "false");
+                text(place)
+                    .filter(|_| goes_on)
+                    .map(|cursor| Place { cursor: Some(cursor), ..Place::default() })
+            }
+            Paging::UntilEmpty => {
+                let last = answer.last_id.filter(|_| has_items);
+                last.map(|id| Place { cursor: Some(id.to_owned()), ..Place::default() })
             }
             Paging::LastId(more) => {
                 let is_more = at(more).is_some_and(|raw| raw.get() == "true");
@@ -138,6 +174,12 @@ impl Walk {
             }
             Paging::Link => answer.link.and_then(next_of).map(|url| place_of(&url)).transpose()?,
             Paging::Url(pointer) => text(pointer).map(|url| place_of(&url)).transpose()?,
+            Paging::Rel(pointer) => {
+                let links = at(pointer).and_then(raw::list).unwrap_or_default();
+                let part = |link: &RawValue, name: &str| raw::at(link, name).and_then(raw::text);
+                let next = links.into_iter().find(|link| part(link, "/rel").as_deref() == Some("next"));
+                next.and_then(|link| part(link, "/href")).map(|url| place_of(&url)).transpose()?
+            }
         })
     }
 }
@@ -221,6 +263,31 @@ mod tests {
     }
 
     #[test]
+    fn a_list_without_another_end_ends_with_empty_pages() {
+        let mut walk = Walk::begin(Paging::Url("/next".to_owned()));
+        for (page, items, expected) in [(1, 2, true), (2, 0, true), (3, 0, true), (4, 0, false)] {
+            let json = format!(r#"{{"next":"https://a.example/{page}"}}"#);
+            assert_eq!(step(&mut walk, &json, items, None), Ok(expected), "{page}");
+        }
+    }
+
+    #[test]
+    fn flags_and_links_say_whether_there_is_more() {
+        let (at, more, done) = ("/c".to_owned(), Some("/more".to_owned()), Some("/done".to_owned()));
+        let mut more = Walk::begin(Paging::CursorWhile { at: at.clone(), more, done: None });
+        assert_eq!(step(&mut more, r#"{"c":1,"more":true}"#, 1, None), Ok(true));
+        assert_eq!(step(&mut more, r#"{"c":2,"more":false}"#, 1, None), Ok(false));
+        let mut done = Walk::begin(Paging::CursorWhile { at, more: None, done });
+        assert_eq!(step(&mut done, r#"{"c":1,"done":false}"#, 1, None), Ok(true));
+        assert_eq!(step(&mut done, r#"{"c":2,"done":true}"#, 1, None), Ok(false));
+        let mut rel = Walk::begin(Paging::Rel("/links".to_owned()));
+        let links = r#"{"links":[{"rel":"self","href":"x"},{"rel":"next","href":"https://a.example/2"}]}"#;
+        assert_eq!(step(&mut rel, links, 1, None), Ok(true));
+        assert_eq!(rel.place().url.as_ref().map(Url::as_str), Some("https://a.example/2"));
+        assert_eq!(step(&mut rel, r#"{"links":[]}"#, 1, None), Ok(false));
+    }
+
+    #[test]
     fn a_circle_is_noticed() {
         let mut walk = Walk::begin(Paging::Cursor("/n".to_owned()));
         for (cursor, expected) in [("1", Ok(true)), ("2", Ok(true)), ("1", Err(PagingError::Circle))] {
@@ -229,5 +296,12 @@ mod tests {
         let mut still = Walk::begin(Paging::Cursor("/n".to_owned()));
         assert_eq!(step(&mut still, r#"{"n":"1"}"#, 1, None), Ok(true));
         assert_eq!(step(&mut still, r#"{"n":"1"}"#, 1, None), Err(PagingError::Circle));
+        let mut ends = Walk::begin(Paging::Cursor("/n".to_owned()));
+        assert_eq!(step(&mut ends, r#"{"n":"1"}"#, 1, None), Ok(true));
+        assert_eq!(
+            step(&mut ends, r#"{"n":"1"}"#, 0, None),
+            Ok(false),
+            "an empty page that leads to itself is the end"
+        );
     }
 }

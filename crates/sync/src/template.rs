@@ -1,7 +1,7 @@
 //! Texts with places to fill in: `{{name}}`, or `{{name|form}}`. Neither a URL, nor JSON, nor GraphQL has two braces
 //! beside each other, so nothing else is taken for a place.
 
-use std::{borrow::Cow, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use hookmitt_event::Timestamp;
 use serde::Deserialize;
@@ -24,17 +24,21 @@ pub enum TemplateError {
     #[error("`{{{{` has no `}}}}`")]
     Open,
     /// A place names a form that doesn't exist.
-    #[error("there is no form `{0}`: use s, ms, date or rfc3339")]
+    #[error("there is no form `{0}`: use s, ms, s-text, ms-text, date or rfc3339")]
     Form(String),
 }
 
-/// How a moment is written.
+/// How a moment is written, to the second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
     /// Seconds since 1970.
     Seconds,
+    /// Seconds since 1970, as a text where a number would be one.
+    SecondsText,
     /// Milliseconds since 1970.
     Millis,
+    /// Milliseconds since 1970, as a text where a number would be one.
+    MillisText,
     /// The day in UTC.
     Date,
     /// RFC 3339 in UTC.
@@ -49,6 +53,8 @@ impl FromStr for Form {
         match text {
             "s" => Ok(Self::Seconds),
             "ms" => Ok(Self::Millis),
+            "s-text" => Ok(Self::SecondsText),
+            "ms-text" => Ok(Self::MillisText),
             "date" => Ok(Self::Date),
             "rfc3339" => Ok(Self::Rfc3339),
             other => Err(TemplateError::Form(other.to_owned())),
@@ -105,6 +111,14 @@ impl Template {
         }
     }
 
+    /// Returns the name of the place, if the template is nothing else.
+    pub(crate) fn alone(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [Piece::Place { name, .. }] => Some(name),
+            _ => None,
+        }
+    }
+
     /// Iterates over the names of the places.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
@@ -145,12 +159,27 @@ fn written(filling: Filling<'_>, form: Form) -> String {
     match (filling, form) {
         (Filling::Text(text), _) => text.into_owned(),
         (Filling::Number(number), _) => number.to_string(),
-        (Filling::Time(time), Form::Seconds) => time.as_seconds().to_string(),
-        (Filling::Time(time), Form::Millis) => time.as_micros().div_euclid(1_000).to_string(),
+        (Filling::Time(time), Form::Seconds | Form::SecondsText) => time.as_seconds().to_string(),
+        (Filling::Time(time), Form::Millis | Form::MillisText) => {
+            time.as_micros().div_euclid(1_000).to_string()
+        }
         (Filling::Time(time), Form::Date) => {
             time.to_string().chars().take_while(|letter| *letter != 'T').collect()
         }
-        (Filling::Time(time), Form::Rfc3339) => time.to_string(),
+        // Some APIs refuse fractions.
+        (Filling::Time(time), Form::Rfc3339) => {
+            let text = Timestamp::from_seconds(time.as_seconds()).to_string();
+            text.replace(".000000", "")
+        }
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|piece| match piece {
+            Piece::Text(text) => out.write_str(text),
+            Piece::Place { name, .. } => write!(out, "{{{{{name}}}}}"),
+        })
     }
 }
 
@@ -173,7 +202,7 @@ mod tests {
         for (text, expected) in [
             ("/repos/{{repo}}/hooks", Some("/repos/octo/ö%26x/hooks")),
             ("{{since|s}}.{{ since | ms }}", Some("1795708800.1795708800000")),
-            ("{{since|date}} {{since}}", Some("2026-11-26 2026-11-26T16:00:00.000000Z")),
+            ("{{since|date}} {{since}}", Some("2026-11-26 2026-11-26T16:00:00Z")),
             ("query { a(skip: {{offset}}) { id } }", Some("query { a(skip: 50) { id } }")),
             ("{\"a\":{\"b\":{}}}", Some("{\"a\":{\"b\":{}}}")),
             ("after={{cursor}}", None),
