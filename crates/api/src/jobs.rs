@@ -25,7 +25,7 @@ use crate::{
 pub(crate) struct JobJson {
     /// The job's number.
     id: i64,
-    /// What it does: `delete`, `restore`, `retry`, `prune`, `empty` or `backup`.
+    /// What it does: `delete`, `restore`, `retry`, `prune`, `empty`, `backup` or `sync`.
     kind: String,
     /// What was asked for.
     asked: AskedJson,
@@ -65,8 +65,12 @@ pub(crate) struct AskedJson {
     file: Option<String>,
     /// The name that the file gets once the backup is complete; null if that isn't known, or for any other job.
     becomes: Option<String>,
-    /// The source whose events are deleted; null if they are meant otherwise.
+    /// The source whose events are deleted, or that is synced; null if it is about something else.
     source: Option<String>,
+    /// The report of the sync whose events are meant; null if they are meant otherwise.
+    synced_by: Option<i64>,
+    /// Whether a sync only shows what is missing.
+    dry_run: bool,
     /// Only events received before this time are deleted; null if they are meant otherwise.
     #[schema(value_type = Option<String>, format = "date-time")]
     until: Option<Timestamp>,
@@ -84,7 +88,9 @@ impl From<Job> for JobJson {
             deleted_by: job.asked["deleted_by"]["job"].as_i64(),
             file: job.asked["file"].as_str().map(str::to_owned),
             becomes: job.asked["becomes"].as_str().map(str::to_owned),
-            source: job.asked["clear"]["source"].as_str().map(str::to_owned),
+            source: job.asked["clear"]["source"].as_str().or(job.asked["source"].as_str()).map(str::to_owned),
+            synced_by: job.asked["synced_by"]["report"].as_i64(),
+            dry_run: job.asked["dry_run"] == true,
             until: time(&job.asked["clear"]["until"]),
             before: time(&job.asked["before"]),
         };

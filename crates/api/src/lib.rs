@@ -45,6 +45,7 @@ mod socket;
 mod sources;
 mod start_error;
 mod stats;
+mod sync;
 mod targets;
 mod test_keys;
 mod token;

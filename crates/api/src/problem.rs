@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use hookmitt_engine::{EngineError, InboxError, TunnelError};
+use hookmitt_engine::{EngineError, InboxError, SyncError, TunnelError};
 use hookmitt_event::Explain;
 use hookmitt_search::SearchError;
 use serde::Serialize;
@@ -68,6 +68,7 @@ impl From<EngineError> for Problem {
             EngineError::Inbox(inbox) => status_of(inbox),
             EngineError::Vault(_) if error.code() == "keychain-locked" => StatusCode::SERVICE_UNAVAILABLE,
             EngineError::NotConfirmed(_) => StatusCode::BAD_GATEWAY,
+            EngineError::Sync(SyncError::Call(error)) if error.may_pass() => StatusCode::BAD_GATEWAY,
             EngineError::TakesPart(_) | EngineError::OnlyChannel(_) => StatusCode::CONFLICT,
             EngineError::UnknownDevice(_) | EngineError::UnknownSource { .. } => StatusCode::NOT_FOUND,
             EngineError::Stopping => StatusCode::SERVICE_UNAVAILABLE,

@@ -16,7 +16,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     Problem, audit, backup, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs,
     listen, live, marks, origin, providers, refusals, retention, samples, search, searches, secrets, session,
-    session::Sessions, sources, stats, targets, test_keys, trash, tunnels, verdict,
+    session::Sessions, sources, stats, sync, targets, test_keys, trash, tunnels, verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -174,6 +174,15 @@ fn kept() -> OpenApiRouter<Shared> {
         .routes(routes!(trash::clear))
         .routes(routes!(retention::show, retention::change))
         .routes(routes!(retention::would_go, retention::prune))
+        .routes(routes!(sync::list))
+        .routes(routes!(sync::show, sync::change, sync::begin))
+        .routes(routes!(sync::set_key, sync::remove_key))
+        .routes(routes!(sync::check))
+        .routes(routes!(sync::days))
+        .routes(routes!(sync::events))
+        .routes(routes!(sync::reports))
+        .routes(routes!(sync::report))
+        .routes(routes!(sync::deliver))
         .routes(routes!(audit::list))
         .routes(routes!(refusals::list))
 }

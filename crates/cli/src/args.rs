@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::verbs::{
     assign, audit, backup, completions, confirm, delete, doctor, events, export, import, jobs, listen, note,
-    pin, prune, relay, replay, restore, retention, retry, secret, send, serve, show, source, stats, tag,
+    pin, prune, relay, replay, restore, retention, retry, secret, send, serve, show, source, stats, sync, tag,
     target, trash, tunnel, url, verify, wait,
 };
 
@@ -86,6 +86,8 @@ pub(crate) enum Verb {
     Tunnel(tunnel::Verb),
     /// Run a relay: receive webhooks on a public server and keep them until the app fetches them
     Relay(Box<relay::Args>),
+    /// Fetch what was missed from the provider's own API, and report what that was
+    Sync(sync::Args),
     /// Print the URLs for your providers' settings
     Url(url::Args),
     /// Print the inbox in numbers: events by status, failures, lag, latencies, disk

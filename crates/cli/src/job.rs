@@ -49,6 +49,10 @@ pub(crate) struct Meant {
     pub(crate) source: Option<String>,
     #[serde(default)]
     pub(crate) until: Option<Timestamp>,
+    #[serde(default)]
+    pub(crate) synced_by: Option<i64>,
+    #[serde(default)]
+    pub(crate) dry_run: bool,
 }
 
 /// The answer to an order that became a job.
@@ -79,7 +83,7 @@ impl Job {
 
     /// Says what the job does, for example `delete "push"`.
     pub(crate) fn title(&self) -> String {
-        let Meant { q, events, file, becomes, source, until } = &self.asked;
+        let Meant { q, events, file, becomes, source, until, synced_by, dry_run } = &self.asked;
         let which = match (q, events, becomes.as_ref().or(file.as_ref())) {
             (Some(typed), ..) => format!("{:?}", Plain(typed).to_string()),
             (None, Some(count), _) => counted(*count, "event"),
@@ -87,7 +91,9 @@ impl Job {
             (None, None, None) => {
                 let source = source.as_ref().map(|source| Plain(source).to_string());
                 let until = until.map(|until| format!("before {until}"));
-                [source, until].into_iter().flatten().collect::<Vec<_>>().join(" ")
+                let report = synced_by.map(|report| format!("what sync {report} added"));
+                let dry = dry_run.then(|| "(only show)".to_owned());
+                [source, until, report, dry].into_iter().flatten().collect::<Vec<_>>().join(" ")
             }
         };
         let kind = if self.kind == "empty" { "empty the trash" } else { &self.kind };
@@ -101,7 +107,7 @@ impl Job {
                 format!("{} of {}", shown::size(self.done), shown::size(total))
             }
             Some(total) => format!("{} of {}", grouped(self.done), grouped(total)),
-            None if self.state.is_open() => "counting".to_owned(),
+            None if self.state.is_open() && self.done == 0 => "counting".to_owned(),
             None => grouped(self.done),
         }
     }
@@ -120,6 +126,7 @@ impl Job {
             "retry" => ("retried", "wait again"),
             "prune" | "empty" => ("deleted for good", "deleted"),
             "backup" => ("backed up", "backed up"),
+            "sync" => ("added", "wait"),
             _ => ("changed", "changed"),
         };
         let of = |count: u64, noun: &str| {
@@ -163,6 +170,12 @@ pub(crate) async fn follow(job: Job, client: &Client, screen: &Screen) -> Result
     follow_until(&mut stop, job, client, screen).await
 }
 
+/// Like [`follow`], but leaves it to the caller to say what came of the job.
+pub(crate) async fn follow_quietly(job: Job, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let mut stop = Stop::watch().map_err(CliError::signals)?;
+    Ok(to_the_end(&mut stop, job, client, screen).await?.exit())
+}
+
 /// Like [`follow`], for a command that has something to end afterwards, too.
 pub(crate) async fn follow_until(
     stop: &mut Stop,
@@ -170,6 +183,12 @@ pub(crate) async fn follow_until(
     client: &Client,
     screen: &Screen,
 ) -> Result<Exit, CliError> {
+    let job = to_the_end(stop, job, client, screen).await?;
+    conclude(&job, client, screen).await?;
+    Ok(job.exit())
+}
+
+async fn to_the_end(stop: &mut Stop, job: Job, client: &Client, screen: &Screen) -> Result<Job, CliError> {
     let line = ProgressLine::of(&job);
     let mut job = job;
     while job.state.is_open() {
@@ -183,14 +202,14 @@ pub(crate) async fn follow_until(
         }
     }
     screen.progress("");
-    conclude(&job, client, screen).await?;
-    Ok(job.exit())
+    Ok(job)
 }
 
 /// How many failures are printed.
 const SHOWN: usize = 10;
 
-async fn conclude(job: &Job, client: &Client, screen: &Screen) -> Result<(), CliError> {
+/// Says what came of a job.
+pub(crate) async fn conclude(job: &Job, client: &Client, screen: &Screen) -> Result<(), CliError> {
     if screen.json {
         return screen.print_json(job);
     }

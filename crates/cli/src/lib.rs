@@ -155,6 +155,7 @@ async fn ask(verb: Verb, data_dir: &Path, client: &Client, screen: &Screen) -> R
         Verb::Secret(verb) => verbs::secret::run(&verb, client, screen).await,
         Verb::Target(verb) => verbs::target::run(&verb, client, screen).await,
         Verb::Tunnel(verb) => verbs::tunnel::run(&verb, client, screen).await,
+        Verb::Sync(args) => verbs::sync::run(&args, client, screen).await,
         Verb::Stats(args) => verbs::stats::run(&args, client, screen).await,
         Verb::Url(args) => verbs::url::run(&args, client, screen).await,
         Verb::Serve(_)
@@ -191,7 +192,7 @@ const PIPED: &str =
 /// the error.
 fn without_secrets(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
     let mut words = typed.iter().filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-'));
-    if !words.any(|word| matches!(word, "secret" | "tunnel" | "relay")) {
+    if !words.any(|word| matches!(word, "secret" | "sync" | "tunnel" | "relay")) {
         return error;
     }
     for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {

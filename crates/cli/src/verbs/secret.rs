@@ -95,7 +95,7 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
             let order = match env {
                 Some(name) => json!({ "env": name, "create": create }),
                 None => {
-                    json!({ "value_base64": STANDARD.encode(from_stdin(slug, screen)?), "create": create })
+                    json!({ "value_base64": STANDARD.encode(from_stdin(&format!("the secret of {slug}"), screen)?), "create": create })
                 }
             };
             let is_new = !exists(slug, client).await?;
@@ -203,11 +203,12 @@ fn line(entry: &Entry) -> String {
     }
 }
 
-fn from_stdin(slug: &Slug, screen: &Screen) -> Result<Zeroizing<Vec<u8>>, CliError> {
+/// Reads a secret from standard input; `what` names it to who types it.
+pub(super) fn from_stdin(what: &str, screen: &Screen) -> Result<Zeroizing<Vec<u8>>, CliError> {
     let wrong = |source| CliError::System { doing: "can't read the secret from standard input", source };
     let mut secret = Zeroizing::new(Vec::with_capacity(LONGEST + 1));
     if std::io::stdin().is_terminal() {
-        screen.note(format_args!("the secret of {slug} (hidden while you type):"));
+        screen.note(format_args!("{what} (hidden while you type):"));
         secret = Zeroizing::new(rpassword::read_password().map_err(wrong)?.into_bytes());
     } else {
         std::io::stdin().lock().take(LONGEST as u64 + 1).read_to_end(&mut secret).map_err(wrong)?;

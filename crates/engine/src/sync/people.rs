@@ -6,7 +6,7 @@ use hookmitt_event::{Deed, Explain as _, JobState, Slug, SyncDelivery, Timestamp
 use hookmitt_inbox::{
     Day, DayPart, Job, ListedPage, ReportPage, SourceSettings, Subject, SyncReport,
 };
-use hookmitt_sync::{Connector, Values};
+use hookmitt_sync::{CallError, Connector, Values, Walk, Window};
 use hookmitt_vault::Location;
 use serde::Deserialize;
 use tokio::sync::watch;
@@ -226,25 +226,28 @@ impl Sync {
 
     /// Asks the provider's API whether the key is right, with a request that changes nothing.
     ///
+    /// Returns why it isn't, and what to do about it; `None` if it is.
+    ///
     /// # Errors
-    /// Fails if the key isn't good; the error says why.
-    pub async fn check(&self, slug: &Slug) -> Result<(), EngineError> {
+    /// Fails if the source can't be synced, or if the API doesn't answer.
+    pub async fn check(&self, slug: &Slug) -> Result<Option<(String, Option<String>)>, EngineError> {
         let set_up = self.syncing.set_up(slug).await?;
         let now = self.syncing.base().now();
         let day = Timestamp::from_micros(now.as_micros() - 24 * 60 * 60 * 1_000_000);
-        let place = hookmitt_sync::Walk::begin(set_up.connector.list.next.clone()).place().clone();
+        let place = Walk::begin(set_up.connector.list.next.clone()).place().clone();
         let values = Values {
             params: Some(&set_up.params),
-            window: Some(hookmitt_sync::Window { since: day, until: now }),
+            window: Some(Window { since: day, until: now }),
             place: Some(&place),
             item: None,
         };
         let asked = set_up.connector.check(&values).map_err(SyncError::from)?;
-        let reply = set_up.api.call(asked).await.map_err(SyncError::from)?;
-        match hookmitt_sync::refusal_in(&reply.body) {
-            Some(said) => Err(SyncError::Call(hookmitt_sync::CallError::Refused(Some(said))).into()),
-            None => Ok(()),
-        }
+        let refused = match set_up.api.call(asked).await {
+            Ok(reply) => hookmitt_sync::refusal_in(&reply.body).map(|said| CallError::Refused(Some(said))),
+            Err(error) if error.may_pass() => return Err(SyncError::from(error).into()),
+            Err(error) => Some(error),
+        };
+        Ok(refused.map(|error| (error.to_string(), error.hint())))
     }
 
     /// Asks for a source to be synced, as a job. If it is being synced already, or will be, returns that job.

@@ -106,6 +106,7 @@ impl ConnectorView {
             key_hint: connector.key.hint.clone(),
             key_form: match connector.key.sent {
                 KeyPlace::Basic => "name:password",
+                KeyPlace::ClientCredentials(_) => "id:secret",
                 KeyPlace::Bearer | KeyPlace::Header(_) => "key",
             },
             lost: connector.lost.clone(),
