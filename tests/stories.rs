@@ -10,6 +10,8 @@ mod stories {
     mod api_page;
     mod audit;
     mod backup;
+    mod backup_sync;
+    mod backup_sync_cli;
     mod bad_input;
     mod capture;
     mod capture_answer;

@@ -62,6 +62,7 @@ pub(super) fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> NewEvent {
         forwarded: None,
         caught_up_by: None,
         planned: None,
+        object_key: None,
         moved_from: None,
         parent: None,
         route: Route::Targets,

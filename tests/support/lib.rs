@@ -21,6 +21,7 @@ mod planted;
 mod process;
 #[cfg(target_os = "linux")]
 mod processes;
+mod provider_api;
 mod provider_host;
 mod proxy;
 mod relay;
@@ -62,6 +63,7 @@ pub use planted::Planted;
 pub use process::{Process, Ran};
 #[cfg(target_os = "linux")]
 pub use processes::{Watcher, command_lines};
+pub use provider_api::{ApiAnswer, ApiCall, ProviderApi, Trouble};
 pub use provider_host::ProviderHost;
 pub use proxy::Proxy;
 pub use relay::{Came, Device, Line, RelayProcess, offer, open_tunnel, relay_token};

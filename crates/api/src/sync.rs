@@ -76,9 +76,9 @@ pub(crate) async fn set_key(
     let source = slug(&name)?;
     match (key.value_base64, key.env) {
         (Some(text), None) => {
-            let value = text
-                .decoded()
-                .map_err(|_| Problem::bad_input("value_base64 isn't valid base64", "encode the key's bytes"))?;
+            let value = text.decoded().map_err(|_| {
+                Problem::bad_input("value_base64 isn't valid base64", "encode the key's bytes")
+            })?;
             Ok(Json(engine.sync.set_key(&source, value).await?))
         }
         (None, Some(variable)) => Ok(Json(engine.sync.set_key_env(&source, variable).await?)),
@@ -311,7 +311,8 @@ fn days_between(
         if days.len() == MOST_DAYS {
             return Err(Problem::bad_input("too many days", "name a time of at most 92 days"));
         }
-        let end = zoned(from, zone).and_then(|at| at.date().checked_add(1.day()).ok()?.to_zoned(zone.clone()).ok());
+        let end =
+            zoned(from, zone).and_then(|at| at.date().checked_add(1.day()).ok()?.to_zoned(zone.clone()).ok());
         let end = end.map_or(until, |end| Timestamp::from_micros(end.timestamp().as_microsecond()));
         let end = end.min(until);
         days.push((from, end));
@@ -417,7 +418,8 @@ mod tests {
         let days = days_between(at("2026-10-24T20:00:00Z"), at("2026-10-26T01:00:00Z"), &zone).unwrap();
         let ends: Vec<_> = days.iter().map(|(_, end)| end.to_string()).collect();
         // The clocks go back on the 25th, which has 25 hours.
-        let expected = ["2026-10-24T22:00:00.000000Z", "2026-10-25T23:00:00.000000Z", "2026-10-26T01:00:00.000000Z"];
+        let expected =
+            ["2026-10-24T22:00:00.000000Z", "2026-10-25T23:00:00.000000Z", "2026-10-26T01:00:00.000000Z"];
         assert_eq!(ends, expected);
         assert!(days_between(at("2020-01-01T00:00:00Z"), at("2026-01-01T00:00:00Z"), &zone).is_err());
     }

@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::verbs::{
     assign, audit, backup, completions, confirm, delete, doctor, events, export, import, jobs, listen, note,
-    pin, prune, relay, replay, restore, retention, retry, secret, send, serve, show, source, stats, sync, tag,
-    target, trash, tunnel, url, verify, wait,
+    pin, prune, relay, replay, restore, retention, retry, secret, send, serve, show, source, stats, sync,
+    tag, target, trash, tunnel, url, verify, wait,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.

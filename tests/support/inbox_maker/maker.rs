@@ -166,6 +166,7 @@ impl Maker {
             caught_up_by: None,
             planned: None,
             parent,
+            object_key: None,
             moved_from: None,
             route: if is_page { Route::Withheld(WithheldReason::WebPage.words()) } else { Route::Targets },
             facts,

@@ -896,6 +896,162 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists how every source is synced. */
+        get: operations["list_sync"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sync-reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists what syncs found, newest first, one page at a time. */
+        get: operations["list_sync_reports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sync-reports/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns what one sync found. */
+        get: operations["show_sync_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sync-reports/{id}/deliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delivers what a sync added and kept, as a job. */
+        post: operations["deliver_synced"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sync/{source}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells how a source is synced. */
+        get: operations["show_sync"];
+        put?: never;
+        /** Syncs a source with its provider, as a job. If that runs or waits already, its job is returned. */
+        post: operations["sync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Changes how a source is synced. */
+        patch: operations["change_sync"];
+        trace?: never;
+    };
+    "/api/sync/{source}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks the provider's API whether the key is good, with a request that changes nothing. */
+        post: operations["check_api_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sync/{source}/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counts a source's events at the provider by day against ours, for the time that syncs have looked at. */
+        get: operations["reconcile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sync/{source}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists a part of a source's events, in order of time, one page at a time. */
+        get: operations["list_reconciled"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sync/{source}/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Stores the API key of a source. From then on it is synced by itself, unless it is set otherwise. */
+        put: operations["set_api_key"];
+        post?: never;
+        /** Removes the API key of a source, which isn't synced any more then. */
+        delete: operations["remove_api_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tags": {
         parameters: {
             query?: never;
@@ -1345,14 +1501,21 @@ export interface components {
              * @description The job that is undone: what it deleted is meant.
              */
             deleted_by?: number | null;
+            /** @description Whether a sync only shows what is missing. */
+            dry_run: boolean;
             /** @description How many events were named; null if they are meant otherwise, or if the job is about none in particular. */
             events: number | null;
             /** @description The file that a backup is written into; null for any other job. */
             file: string | null;
             /** @description The search whose events are meant; null if they are meant otherwise. */
             q: string | null;
-            /** @description The source whose events are deleted; null if they are meant otherwise. */
+            /** @description The source whose events are deleted, or that is synced; null if it is about something else. */
             source: string | null;
+            /**
+             * Format: int64
+             * @description The report of the sync whose events are meant; null if they are meant otherwise.
+             */
+            synced_by: number | null;
             /**
              * Format: date-time
              * @description Only events received before this time are deleted; null if they are meant otherwise.
@@ -1540,6 +1703,47 @@ export interface components {
              */
             status: number;
         };
+        /** @description Something that a connector has to know besides the key. */
+        ConnectorParam: {
+            /** @description What it is set to. */
+            value: string | null;
+            /** @description Where to find it. */
+            hint: string;
+            /** @description What people call it. */
+            label: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Whether it may be left out. */
+            optional: boolean;
+        };
+        /** @description How one provider's API lists what it has sent. */
+        ConnectorView: {
+            /** @description How sure we are of what is said here: `confirmed` or `corroborated`; null for a connector of the user's own. */
+            confidence: string | null;
+            /**
+             * Format: int32
+             * @description For how many days it lists what was sent; null if it doesn't say.
+             */
+            days: number | null;
+            /** @description What it gives: `sent` (what was sent, which may be verified), `event`, or `object` (what an event was about). */
+            gives: string;
+            /** @description Where the API key is sent to, and nowhere else. */
+            hosts: string[];
+            /** @description The provider's catalogue id; null for a connector of the user's own. */
+            id: string | null;
+            /** @description How the key is written. */
+            key_form: string;
+            /** @description Where the key is made. */
+            key_hint: string;
+            /** @description What can't be recovered, and why. */
+            lost: string[];
+            /** @description Its name. */
+            name: string;
+            /** @description What it has to know besides the key. */
+            params: components["schemas"]["ConnectorParam"][];
+            /** @description The least that the key must be allowed to do. */
+            scope: string;
+        };
         /**
          * @description Where a piece of the signed content comes from.
          * @enum {string}
@@ -1569,11 +1773,41 @@ export interface components {
             /** @description Whether that is the exact number. If not, there are at least so many. */
             exact: boolean;
         };
+        /** @description A provider's events of a day against ours. */
+        DayJson: {
+            /**
+             * Format: int64
+             * @description How many are listed there and are or were here.
+             */
+            both: number;
+            /** @description The day, such as `2026-11-25`. */
+            day: string;
+            /**
+             * Format: date-time
+             * @description When it begins, or later if no sync has looked at its beginning.
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description How many came in here and aren't listed there.
+             */
+            only_here: number;
+            /**
+             * Format: int64
+             * @description How many are listed there and aren't here.
+             */
+            only_there: number;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            until: string;
+        };
         /**
          * @description What was done, as the audit trail names it.
          * @enum {string}
          */
-        Deed: "deleted" | "restored" | "deleted_for_good" | "exported_raw" | "confirmed" | "replayed_elsewhere" | "source_added" | "source_changed" | "source_removed" | "secret_set" | "secret_removed" | "target_added" | "target_changed" | "target_removed" | "device_revoked" | "retention_changed" | "backed_up" | "restored_backup";
+        Deed: "deleted" | "restored" | "deleted_for_good" | "exported_raw" | "confirmed" | "replayed_elsewhere" | "source_added" | "source_changed" | "source_removed" | "secret_set" | "secret_removed" | "target_added" | "target_changed" | "target_removed" | "device_revoked" | "retention_changed" | "backed_up" | "restored_backup" | "api_key_set" | "api_key_removed" | "synced";
         /** @description An event that was deleted. */
         Deleted: {
             /** @description How many of its deliveries waited. They were ended as skipped. */
@@ -2681,7 +2915,7 @@ export interface components {
                  * @description The job's number.
                  */
                 id: number;
-                /** @description What it does: `delete`, `restore`, `retry`, `prune`, `empty` or `backup`. */
+                /** @description What it does: `delete`, `restore`, `retry`, `prune`, `empty`, `backup` or `sync`. */
                 kind: string;
                 /** @description What it has changed so far. */
                 result: components["schemas"]["JobResult"];
@@ -2698,6 +2932,36 @@ export interface components {
                  */
                 total?: number | null;
                 /** @description Why the job as a whole failed. */
+                why?: string | null;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Items_ListedJson: {
+            items: {
+                /** @description Whether backup sync added it. */
+                added: boolean;
+                /**
+                 * Format: date-time
+                 * @description When it happened.
+                 */
+                at: string;
+                /**
+                 * Format: uuid
+                 * @description Its event; null if it isn't here, or not any more.
+                 */
+                event_id?: string | null;
+                /** @description Its id at the provider, or what makes it the same as others here. */
+                id: string;
+                /**
+                 * Format: int64
+                 * @description Its number.
+                 */
+                seq?: number | null;
+                /** @description Its type. */
+                type?: string | null;
+                /** @description Why it can't be recovered; null if it can, or needn't. */
                 why?: string | null;
             }[];
             /** @description The cursor of the next page; null on the last page. */
@@ -2830,6 +3094,114 @@ export interface components {
                  * @description How old a signed timestamp may be, in seconds.
                  */
                 tolerance_s?: number | null;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Items_SyncReportJson: {
+            items: {
+                /**
+                 * Format: int64
+                 * @description How many were added.
+                 */
+                added: number;
+                /** Format: date-time */
+                began_at: string;
+                /**
+                 * Format: int64
+                 * @description How many events the provider listed.
+                 */
+                checked: number;
+                /** @description Whether nothing was to be added. */
+                dry_run: boolean;
+                /**
+                 * Format: date-time
+                 * @description Null if it runs, or if the process ended before it did.
+                 */
+                ended_at?: string | null;
+                /**
+                 * Format: int64
+                 * @description How many of them were here.
+                 */
+                here: number;
+                /**
+                 * Format: int64
+                 * @description The report's number.
+                 */
+                id: number;
+                /**
+                 * Format: int64
+                 * @description The job's number. Jobs are forgotten sooner than reports.
+                 */
+                job: number;
+                /**
+                 * Format: int64
+                 * @description How many of those added are kept, and can be delivered.
+                 */
+                kept: number;
+                /**
+                 * Format: int64
+                 * @description How many can't be recovered.
+                 */
+                lost: number;
+                /**
+                 * Format: int64
+                 * @description How many are missing that this dry run would have added.
+                 */
+                missing: number;
+                /**
+                 * Format: date-time
+                 * @description The first moment that was asked for.
+                 */
+                since: string;
+                /** @description The source. */
+                source: string;
+                /**
+                 * Format: date-time
+                 * @description The first moment that was too late.
+                 */
+                until: string;
+                /** @description Why it ended before everything was listed. */
+                why?: string | null;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description A page of a list. */
+        Items_SyncView: {
+            items: {
+                connector?: components["schemas"]["ConnectorView"] | null;
+                /** @description What is done with an event that was missing. */
+                delivery: components["schemas"]["SyncDelivery"];
+                /**
+                 * Format: int64
+                 * @description In how many seconds it syncs by itself; null if it doesn't.
+                 */
+                due_in_s?: number | null;
+                /**
+                 * Format: int32
+                 * @description How many seconds pass between two syncs; 0 if it syncs only when it is asked to.
+                 */
+                every_s: number;
+                /**
+                 * Format: int64
+                 * @description The job that syncs it now, or will.
+                 */
+                job?: number | null;
+                /** @description Where its API key is: `keychain`, `file` or `env`; null if it has none. */
+                key?: string | null;
+                /** @description The name of the environment variable, if `key` is `env`. */
+                key_env?: string | null;
+                /** @description What it lacks to be synced, and what to do about it; null if nothing. */
+                lacks?: string | null;
+                /** @description The source. */
+                source: components["schemas"]["Slug"];
+                /**
+                 * Format: date-time
+                 * @description Up to when everything that the provider lists was looked at.
+                 */
+                synced_until?: string | null;
             }[];
             /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
@@ -3009,7 +3381,7 @@ export interface components {
              * @description The job's number.
              */
             id: number;
-            /** @description What it does: `delete`, `restore`, `retry`, `prune`, `empty` or `backup`. */
+            /** @description What it does: `delete`, `restore`, `retry`, `prune`, `empty`, `backup` or `sync`. */
             kind: string;
             /** @description What it has changed so far. */
             result: components["schemas"]["JobResult"];
@@ -3101,6 +3473,15 @@ export interface components {
          * @enum {string}
          */
         Kept: "captured" | "completed" | "skipped" | "failed" | "dead_letter" | "trash";
+        /** @description What a provider's API says of a key. */
+        KeyChecked: {
+            /** @description What to do about it. */
+            hint: string | null;
+            /** @description Whether the key is good. */
+            ok: boolean;
+            /** @description Why not. */
+            why: string | null;
+        };
         /** @description How long events wait to be delivered. */
         LagJson: {
             /**
@@ -3142,6 +3523,32 @@ export interface components {
              * @description 99 % of the times were at most that long.
              */
             p99_ms: number;
+        };
+        /** @description An event, as the provider lists it or as it is here. */
+        ListedJson: {
+            /** @description Whether backup sync added it. */
+            added: boolean;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: uuid
+             * @description Its event; null if it isn't here, or not any more.
+             */
+            event_id: string | null;
+            /** @description Its id at the provider, or what makes it the same as others here. */
+            id: string;
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            seq: number | null;
+            /** @description Its type. */
+            type: string | null;
+            /** @description Why it can't be recovered; null if it can, or needn't. */
+            why: string | null;
         };
         /** @description What to listen for. */
         Listen: {
@@ -3219,6 +3626,13 @@ export interface components {
         NamedGroupJson: components["schemas"]["GroupJson"] & {
             /** @description The source's slug, the way in, the verdict, the status, when the hour begins (RFC 3339), or the date. */
             name: string;
+        };
+        /** @description An API key to store: either its value, or the environment variable that holds it. */
+        NewApiKey: {
+            /** @description The name of an environment variable. The serving process reads the key from it. */
+            env?: string | null;
+            /** @description The value, in base64. */
+            value_base64?: string | null;
         };
         /** @description A search to save. */
         NewSearch: {
@@ -3396,6 +3810,21 @@ export interface components {
              * @description The delivery's place, from 1.
              */
             place: number;
+        };
+        /** @description A provider's events against ours, by day. */
+        Reconciled: {
+            /** @description The days of this machine's time zone, the oldest first. */
+            items: components["schemas"]["DayJson"][];
+            /**
+             * Format: date-time
+             * @description The first moment that a sync has looked at; null if there was none.
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description The first moment that none has looked at.
+             */
+            until: string | null;
         };
         /**
          * @description A count of events that were lost: refused by a relay for its limits, dropped by it after too long a wait, or
@@ -3837,6 +4266,143 @@ export interface components {
             items: components["schemas"]["Suggestion"][];
             /** @description The part of the text that a suggestion replaces. */
             start: number;
+        };
+        /** @description A change to how a source is synced. Absent fields stay as they are, and null unsets a field. */
+        SyncChange: {
+            /** @description A connector of the user's own, instead of the provider's. */
+            connector?: Record<string, never> | null;
+            delivery?: components["schemas"]["SyncDelivery"] | null;
+            /**
+             * Format: int32
+             * @description How many seconds pass between two syncs, at least 60; 0 for none; null for an hour.
+             */
+            every_s?: number | null;
+            /** @description What the connector has to know, by name. Null or an empty text unsets one, and those that are not listed stay. */
+            params?: {
+                [key: string]: string | null;
+            };
+        };
+        /**
+         * @description What is done with an event that was missing and was fetched from the provider's API.
+         * @enum {string}
+         */
+        SyncDelivery: "ask" | "keep" | "deliver";
+        /** @description What one sync of a source found. */
+        SyncReportJson: {
+            /**
+             * Format: int64
+             * @description How many were added.
+             */
+            added: number;
+            /** Format: date-time */
+            began_at: string;
+            /**
+             * Format: int64
+             * @description How many events the provider listed.
+             */
+            checked: number;
+            /** @description Whether nothing was to be added. */
+            dry_run: boolean;
+            /**
+             * Format: date-time
+             * @description Null if it runs, or if the process ended before it did.
+             */
+            ended_at: string | null;
+            /**
+             * Format: int64
+             * @description How many of them were here.
+             */
+            here: number;
+            /**
+             * Format: int64
+             * @description The report's number.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description The job's number. Jobs are forgotten sooner than reports.
+             */
+            job: number;
+            /**
+             * Format: int64
+             * @description How many of those added are kept, and can be delivered.
+             */
+            kept: number;
+            /**
+             * Format: int64
+             * @description How many can't be recovered.
+             */
+            lost: number;
+            /**
+             * Format: int64
+             * @description How many are missing that this dry run would have added.
+             */
+            missing: number;
+            /**
+             * Format: date-time
+             * @description The first moment that was asked for.
+             */
+            since: string;
+            /** @description The source. */
+            source: string;
+            /**
+             * Format: date-time
+             * @description The first moment that was too late.
+             */
+            until: string;
+            /** @description Why it ended before everything was listed. */
+            why: string | null;
+        };
+        /** @description What a sync is asked for with. */
+        SyncRequest: {
+            /** @description Whether what is missing is delivered; by default what the source is set to. */
+            deliver?: boolean | null;
+            /** @description Whether what is missing is only shown. */
+            dry_run?: boolean;
+            /**
+             * Format: date-time
+             * @description The first moment; by default a day ago, or earlier if not everything was looked at since.
+             */
+            since?: string | null;
+            /**
+             * Format: date-time
+             * @description The first moment that is too late; by default now.
+             */
+            until?: string | null;
+        };
+        /** @description Backup sync of a source. */
+        SyncView: {
+            connector: components["schemas"]["ConnectorView"] | null;
+            /** @description What is done with an event that was missing. */
+            delivery: components["schemas"]["SyncDelivery"];
+            /**
+             * Format: int64
+             * @description In how many seconds it syncs by itself; null if it doesn't.
+             */
+            due_in_s: number | null;
+            /**
+             * Format: int32
+             * @description How many seconds pass between two syncs; 0 if it syncs only when it is asked to.
+             */
+            every_s: number;
+            /**
+             * Format: int64
+             * @description The job that syncs it now, or will.
+             */
+            job: number | null;
+            /** @description Where its API key is: `keychain`, `file` or `env`; null if it has none. */
+            key: string | null;
+            /** @description The name of the environment variable, if `key` is `env`. */
+            key_env: string | null;
+            /** @description What it lacks to be synced, and what to do about it; null if nothing. */
+            lacks: string | null;
+            /** @description The source. */
+            source: components["schemas"]["Slug"];
+            /**
+             * Format: date-time
+             * @description Up to when everything that the provider lists was looked at.
+             */
+            synced_until: string | null;
         };
         /** @description A tag, and how many events have it. */
         TagJson: {
@@ -6386,6 +6952,455 @@ export interface operations {
                 };
             };
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sync: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_SyncView"];
+                };
+            };
+        };
+    };
+    list_sync_reports: {
+        parameters: {
+            query?: {
+                /** @description Only reports of this source. */
+                source?: string;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of reports, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_SyncReportJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_sync_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncReportJson"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deliver_synced: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_sync: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                source: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncView"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sync: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                source: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SyncRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_sync: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                source: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SyncChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_api_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                source: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyChecked"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reconcile: {
+        parameters: {
+            query?: {
+                /** @description The first moment, RFC 3339; by default 7 days ago. */
+                since?: string;
+                /** @description The first moment that is too late, RFC 3339; by default now. */
+                until?: string;
+            };
+            header?: never;
+            path: {
+                source: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reconciled"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_reconciled: {
+        parameters: {
+            query?: {
+                /** @description The first moment, RFC 3339. */
+                since?: string;
+                /** @description The first moment that is too late, RFC 3339. */
+                until?: string;
+                /** @description `both`, `only_there` or `only_here`; `only_there` by default. */
+                part?: string;
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: string;
+                /** @description The number of events, 1 to 1000; 100 by default. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                source: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_ListedJson"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    set_api_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                source: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewApiKey"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_api_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                source: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -170,7 +170,8 @@ async fn report_of(source: &Slug, job: i64, client: &Client) -> Result<Option<Re
     struct Page {
         items: Vec<Report>,
     }
-    let address = Address::new(["sync-reports"]).with("source", Some(source.as_str())).with("limit", Some("20"));
+    let address =
+        Address::new(["sync-reports"]).with("source", Some(source.as_str())).with("limit", Some("20"));
     let page: Page = client.get(&address).await?;
     Ok(page.items.into_iter().find(|report| report.job == job))
 }

@@ -109,6 +109,7 @@ impl Report {
         add(self.missing, "are missing");
         add(self.lost, "can't be recovered");
         let ended = match (&self.why, self.ended_at) {
+            (Some(why), _) if self.checked == 0 => return format!("{name}: {}", Plain(why)),
             (Some(why), _) => format!("; it ended early: {}", Plain(why)),
             (None, None) => "; it hasn't ended".to_owned(),
             (None, Some(_)) => String::new(),
@@ -125,7 +126,8 @@ impl Report {
         let (since, until) = (self.since.to_string(), self.until.to_string());
         let address = Address::new(["sync", &self.source, "events"]).with("since", Some(since));
         let listed: Vec<Listed> = client.all(&address.with("until", Some(until))).await?;
-        let lost = listed.iter().filter_map(|one| Some(format!("  {}  {}", one.name(), Plain(one.why.as_ref()?))));
+        let lost =
+            listed.iter().filter_map(|one| Some(format!("  {}  {}", one.name(), Plain(one.why.as_ref()?))));
         Ok(lost.take(SHOWN).collect())
     }
 }
@@ -200,10 +202,10 @@ pub(super) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
 }
 
 fn not_synced(view: &SyncView) -> String {
-    let why = view.lacks.as_ref().map_or_else(
-        || format!("`hookmitt sync {}` does it", view.source),
-        |lacks| Plain(lacks).to_string(),
-    );
+    let why = view
+        .lacks
+        .as_ref()
+        .map_or_else(|| format!("`hookmitt sync {}` does it", view.source), |lacks| Plain(lacks).to_string());
     format!("{} wasn't synced in that time: {why}", view.source)
 }
 
@@ -215,7 +217,9 @@ fn print_days(
 ) -> Result<(), CliError> {
     let source = view.source.as_str();
     if screen.json {
-        return days.into_iter().try_for_each(|day| screen.print_json(&Day { source: source.to_owned(), ..day }));
+        return days
+            .into_iter()
+            .try_for_each(|day| screen.print_json(&Day { source: source.to_owned(), ..day }));
     }
     let zone = TimeZone::system();
     let span = format!("{} to {}", shown::day_and_clock(from, &zone), shown::day_and_clock(until, &zone));
@@ -223,7 +227,9 @@ fn print_days(
     let missed: u64 = days.iter().map(|day| day.only_there).sum();
     days.iter().try_for_each(|day| screen.print(day.line()))?;
     if missed > 0 {
-        let hint = format!("`hookmitt sync report {source} --list there` lists those, `hookmitt sync {source}` fetches them");
+        let hint = format!(
+            "`hookmitt sync report {source} --list there` lists those, `hookmitt sync {source}` fetches them"
+        );
         screen.note(Styled(FAINT, hint));
     }
     Ok(())

@@ -64,7 +64,8 @@ impl FromStr for Pair {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, value) = text.split_once('=').ok_or_else(|| format!("{text} has no `=`: write NAME=VALUE"))?;
+        let (name, value) =
+            text.split_once('=').ok_or_else(|| format!("{text} has no `=`: write NAME=VALUE"))?;
         Ok(Self(name.to_owned(), value.to_owned()))
     }
 }
@@ -242,8 +243,9 @@ pub(super) async fn set(args: &SetArgs, client: &Client, screen: &Screen) -> Res
 /// Reads a connector file.
 fn read(file: &PathBuf) -> Result<Value, CliError> {
     let shown = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| CliError::bad_input("unreadable-connector", format!("can't read {shown}: {error}")))?;
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        CliError::bad_input("unreadable-connector", format!("can't read {shown}: {error}"))
+    })?;
     toml::from_str(&text).map_err(|error| {
         CliError::bad_input("bad-connector", format!("{shown} isn't TOML: {}", error.to_string().trim()))
     })
@@ -277,7 +279,11 @@ pub(super) fn preset(provider: Option<&str>, screen: &Screen) -> Result<Exit, Cl
     };
     let Some(text) = hookmitt_sync::preset(id) else {
         let message = format!("there is no connector {:?}", Plain(id).to_string());
-        return Err(CliError::bad_input_with("unknown-connector", message, "`hookmitt sync preset` lists them"));
+        return Err(CliError::bad_input_with(
+            "unknown-connector",
+            message,
+            "`hookmitt sync preset` lists them",
+        ));
     };
     screen.print(text.trim_end())?;
     Ok(Exit::Success)

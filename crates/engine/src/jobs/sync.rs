@@ -21,10 +21,10 @@ pub(super) async fn go(run: &mut Run, asked: SyncAsked) -> Result<(), EngineErro
         Err(EngineError::Stopping) => {}
         Err(error) if was_ended(error) => {
             let cancelled = EngineError::BadInput("it was cancelled".to_owned());
-            syncing.end(report.id, Some(&cancelled)).await?;
+            syncing.end(&report, Some(&cancelled)).await?;
         }
-        Err(error) => drop(syncing.end(report.id, Some(error)).await?),
-        Ok(()) => drop(syncing.end(report.id, None).await?),
+        Err(error) => drop(syncing.end(&report, Some(error)).await?),
+        Ok(()) => drop(syncing.end(&report, None).await?),
     }
     synced
 }
@@ -58,8 +58,5 @@ const fn counted(checked: u64) -> (u64, Option<u64>) {
 }
 
 fn result(before: JobResult, progress: Progress) -> JobResult {
-    JobResult {
-        events: before.events + progress.added,
-        deliveries: before.deliveries + progress.deliveries,
-    }
+    JobResult { events: before.events + progress.added, deliveries: before.deliveries + progress.deliveries }
 }

@@ -248,9 +248,10 @@ pub(crate) fn of_copy(judgement: Judgement, via: Via) -> Judgement {
     let cause = Cause {
         code: "from_the_api".to_owned(),
         title: Some("From the API, unsigned".to_owned()),
-        message: "Backup sync fetched this event from the provider's own API, which gives the event but not the \
+        message:
+            "Backup sync fetched this event from the provider's own API, which gives the event but not the \
                   bytes that were signed."
-            .to_owned(),
+                .to_owned(),
         fix: "Nothing is wrong with it. Delivered, it is signed again with this source's secret.".to_owned(),
     };
     Judgement { verdict: Verdict::Unsigned, causes: vec![cause], wanted: None, ..judgement }

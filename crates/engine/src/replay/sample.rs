@@ -10,9 +10,7 @@ use hookmitt_inbox::Route;
 use hookmitt_verify::{Provider, SampleError, Secret, SignError, provider, sample, sample_types};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    replays::{AttemptLine, Replays},
-};
+use super::replays::{AttemptLine, Replays};
 use crate::{
     EngineError, SecretText,
     base::Base,

@@ -128,11 +128,7 @@ impl<'a> Lister<'a> {
 }
 
 /// Makes a call, and tries again what may pass: as often and as long as there is patience for.
-pub(super) async fn call(
-    set_up: &SetUp,
-    patience: &Patience,
-    asked: &Asked,
-) -> Result<Reply, SyncError> {
+pub(super) async fn call(set_up: &SetUp, patience: &Patience, asked: &Asked) -> Result<Reply, SyncError> {
     let mut tries = 0;
     loop {
         let error = match set_up.api.call(asked.clone()).await {

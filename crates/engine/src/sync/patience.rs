@@ -39,7 +39,8 @@ impl Patience {
         let backoff = FIRST * 2_u32.pow(tries.min(6));
         let wait = error.after().unwrap_or_else(|| backoff.mul_f64(0.5 + rand::random::<f64>() / 2.0));
         let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
-        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(millis));
+        let taken =
+            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(millis));
         taken.ok().map(|_| wait)
     }
 }

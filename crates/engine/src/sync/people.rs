@@ -3,9 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use hookmitt_event::{Deed, Explain as _, JobState, Slug, SyncDelivery, Timestamp};
-use hookmitt_inbox::{
-    Day, DayPart, Job, ListedPage, ReportPage, SourceSettings, Subject, SyncReport,
-};
+use hookmitt_inbox::{Day, DayPart, Job, ListedPage, ReportPage, SourceSettings, Subject, SyncReport};
 use hookmitt_sync::{CallError, Connector, Values, Walk, Window};
 use hookmitt_vault::Location;
 use serde::Deserialize;
@@ -15,6 +13,7 @@ use zeroize::Zeroizing;
 use super::{
     SyncError, Syncing,
     asked::{AskedBy, SyncAsked},
+    running::hint_for,
     schedule::{self, Hurried, USUAL},
     set_up::connector_of,
     view::{ConnectorView, SyncView},
@@ -123,7 +122,7 @@ impl Sync {
             every_s,
             due_in_s: (lacks.is_none() && every_s > 0).then_some(due),
             lacks: lacks.map(|error| match error.hint() {
-                Some(hint) => format!("{error}: {hint}"),
+                Some(hint) => format!("{error}; {hint}"),
                 None => error.to_string(),
             }),
             synced_until,
@@ -247,7 +246,7 @@ impl Sync {
             Err(error) if error.may_pass() => return Err(SyncError::from(error).into()),
             Err(error) => Some(error),
         };
-        Ok(refused.map(|error| (error.to_string(), error.hint())))
+        Ok(refused.map(|error| (error.to_string(), hint_for(&error, slug))))
     }
 
     /// Asks for a source to be synced, as a job. If it is being synced already, or will be, returns that job.
@@ -263,8 +262,7 @@ impl Sync {
         if since.zip(until).is_some_and(|(since, until)| since >= until) {
             return Err(EngineError::BadInput("`until` has to be later than `since`".to_owned()));
         }
-        let asked =
-            SyncAsked { source: slug.clone(), since, until, dry_run, deliver, by: AskedBy::Hand };
+        let asked = SyncAsked { source: slug.clone(), since, until, dry_run, deliver, by: AskedBy::Hand };
         let same = |job: &Job| {
             let open = serde_json::from_value::<SyncAsked>(job.asked.clone());
             open.is_ok_and(|open| SyncAsked { by: AskedBy::Hand, ..open } == asked)
@@ -284,8 +282,7 @@ impl Sync {
         for state in [JobState::Running, JobState::Waiting] {
             let page = self.jobs.page(Some(state), None, 100).await?;
             let syncs = |job: &Job| {
-                job.kind == JobKind::Sync.as_str()
-                    && job.asked["source"].as_str() == Some(slug.as_str())
+                job.kind == JobKind::Sync.as_str() && job.asked["source"].as_str() == Some(slug.as_str())
             };
             if let Some(job) = page.items.into_iter().find(syncs) {
                 return Ok(Some(job));

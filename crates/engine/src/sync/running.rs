@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use hookmitt_event::{Explain as _, Slug, SyncDelivery, Timestamp};
+use hookmitt_event::{Explain, Slug, SyncDelivery, Timestamp};
 use hookmitt_inbox::{NewReport, SyncReport};
 use hookmitt_keys::Network;
 use hookmitt_sync::Window;
@@ -131,14 +131,14 @@ impl Syncing {
     /// Ends a report.
     pub(crate) async fn end(
         &self,
-        report: i64,
+        report: &SyncReport,
         why: Option<&EngineError>,
     ) -> Result<SyncReport, EngineError> {
-        let why = why.map(|error| match error.hint() {
-            Some(hint) => format!("{error}: {hint}"),
+        let why = why.map(|error| match hint_for(error, &report.source) {
+            Some(hint) => format!("{error}; {hint}"),
             None => error.to_string(),
         });
-        Ok(self.base().inbox.end_report(report, why).await?)
+        Ok(self.base().inbox.end_report(report.id, why).await?)
     }
 
     /// Returns the time that a sync looks at: the last day, or since an hour before the end of the last complete sync,
@@ -166,7 +166,11 @@ impl Syncing {
     }
 
     /// Returns from which moment on what is missing is delivered by itself; `None` if it is kept.
-    async fn delivers_from(&self, set_up: &SetUp, asked: &SyncAsked) -> Result<Option<Timestamp>, EngineError> {
+    async fn delivers_from(
+        &self,
+        set_up: &SetUp,
+        asked: &SyncAsked,
+    ) -> Result<Option<Timestamp>, EngineError> {
         let source = &set_up.known.source;
         match asked.deliver {
             Some(true) => return Ok(Some(Timestamp::from_micros(i64::MIN))),
@@ -183,12 +187,13 @@ impl Syncing {
     }
 }
 
+/// Returns what to do about an error that a source has, with the source's name in it.
+pub(super) fn hint_for(error: &impl Explain, slug: &Slug) -> Option<String> {
+    error.hint().map(|hint| hint.replace("SLUG", slug.as_str()))
+}
+
 fn progress(taking_in: &TakingIn<'_>) -> Progress {
-    Progress {
-        checked: taking_in.seen.len() as u64,
-        added: taking_in.added,
-        deliveries: taking_in.waiting,
-    }
+    Progress { checked: taking_in.seen.len() as u64, added: taking_in.added, deliveries: taking_in.waiting }
 }
 
 fn before(at: Timestamp, by: Duration) -> Timestamp {

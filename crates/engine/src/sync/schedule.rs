@@ -79,11 +79,13 @@ impl Syncing {
 /// Asks for syncs that are due, one at a time, whenever this process is the one that delivers.
 pub(super) async fn work(sync: Sync, mut owner: watch::Receiver<bool>) {
     let stop = sync.syncing.base().tasks.stop.clone();
+    let mut settings = sync.syncing.settings.reloads();
     let mut asked = None;
     loop {
         let wait = async {
             drop(owner.wait_for(|owner| *owner).await);
-            tokio::time::sleep(LOOK).await;
+            // A key may have been set.
+            let _passed = tokio::time::timeout(LOOK, settings.changed()).await;
         };
         if stop.run_until_cancelled(wait).await.is_none() {
             return;

@@ -44,7 +44,10 @@ pub(super) fn connector_of(known: &ConfiguredSource) -> Result<Arc<Connector>, S
 }
 
 /// Returns what a connector has to know besides the key. What the source's own parameters say counts, too.
-pub(super) fn params_of(source: &Source, connector: &Connector) -> Result<HashMap<String, String>, SyncError> {
+pub(super) fn params_of(
+    source: &Source,
+    connector: &Connector,
+) -> Result<HashMap<String, String>, SyncError> {
     let mut params = HashMap::new();
     for param in &connector.params {
         let set = source.sync.params.get(&param.name).or_else(|| source.params.get(&param.name));

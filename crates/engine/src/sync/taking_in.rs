@@ -155,8 +155,10 @@ impl TakingIn<'_> {
         self.held = 0;
         missing.sort_by_key(|missing| missing.listed.at);
         let this = &*self;
-        let added: Vec<_> =
-            stream::iter(missing.into_iter().map(|missing| this.add_one(missing))).buffered(AT_ONCE).try_collect().await?;
+        let added: Vec<_> = stream::iter(missing.into_iter().map(|missing| this.add_one(missing)))
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await?;
         for waiting in added.into_iter().flatten() {
             self.added += 1;
             self.waiting += waiting;
@@ -213,9 +215,12 @@ impl TakingIn<'_> {
 
     fn event(&self, request: Request, listed: &mut ListedItem, id: String) -> NewEvent {
         let known = &self.set_up.known;
+        // Nobody called it.
+        let url =
+            known.public_url(&request).unwrap_or_else(|| format!("http://localhost/{}", known.source.slug));
         let arrival = Arrival {
             request,
-            url: None,
+            url: Some(url),
             remote: None,
             received_at: self.syncing.base().now(),
             via: Via::BackupSync,
