@@ -1,9 +1,6 @@
 //! Backup sync: what never came is fetched from the provider's own API, once, and is told apart from what did.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::sync::{Arc, Mutex};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_stories::{ApiAnswer, ApiCall, App, LocalServer, ProviderApi, Trouble, eventually, signature};
@@ -13,7 +10,7 @@ const KEY: &str = "rk_test_4242";
 const SECRET: &str = "whsec_dGhpcyBpcyBhIHN0cmlwZSBrZXk";
 
 pub(crate) fn now() -> i64 {
-    i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap()
+    hookmitt_event::Timestamp::now().as_seconds()
 }
 
 /// An event of Stripe's, as its API gives it.
@@ -181,17 +178,15 @@ async fn webhooks_that_come_while_their_copies_are_stored_are_delivered_once_eac
     const COUNT: i64 = 60;
     let stripe = Stripe::with((0..COUNT).map(|number| invoice(number, 600 + number)).collect());
     let server = LocalServer::start().await;
-    let app = Arc::new(stripe.app().await);
+    let app = stripe.app().await;
     app.target(Some("stripe"), &server.url(), json!({ "order": "parallel:4" })).await;
     app.secret("stripe", "default", SECRET).await;
-    let sending = Arc::clone(&app);
-    let senders = tokio::spawn(async move {
+    let sends = async {
         for number in (0..COUNT).rev() {
-            webhook(&sending, &invoice(number, 600 + number)).await;
+            webhook(&app, &invoice(number, 600 + number)).await;
         }
-    });
-    let report = app.sync("stripe", json!({ "deliver": true })).await;
-    senders.await.unwrap();
+    };
+    let (report, ()) = tokio::join!(app.sync("stripe", json!({ "deliver": true })), sends);
     assert_eq!(report["checked"], COUNT);
     let settled = eventually("everything is delivered", async || {
         let events = app.events().await;

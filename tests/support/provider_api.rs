@@ -5,10 +5,11 @@ use std::{
     io::{BufRead as _, BufReader, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, UNIX_EPOCH},
 };
 
 use hookmitt_engine::Network;
+use hookmitt_event::Timestamp;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned, crypto::ring};
 use serde_json::Value;
 
@@ -259,9 +260,8 @@ fn decoded(text: &str) -> String {
 }
 
 fn write(out: &mut impl Write, answer: &ApiAnswer, ahead: i64, cut: bool) -> std::io::Result<()> {
-    let date = std::time::SystemTime::now();
-    let by = Duration::from_secs(ahead.unsigned_abs());
-    let date = if ahead < 0 { date - by } else { date + by };
+    let now = u64::try_from(Timestamp::now().as_seconds() + ahead).unwrap_or(0);
+    let date = UNIX_EPOCH + Duration::from_secs(now);
     let mut head = format!(
         "HTTP/1.1 {} As told\r\nContent-Length: {}\r\nDate: {}\r\n",
         answer.status,

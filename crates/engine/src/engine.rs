@@ -184,7 +184,6 @@ impl Engine {
         let sending = Sending::new(s(), Arc::clone(&bells), Arc::clone(&senders));
         let capture =
             Capture::new(s(), Arc::clone(&verdicts), Arc::clone(&confirmation), Arc::clone(&bells), senders);
-        let capture = Arc::new(capture);
         let delivery = Arc::new(Delivery::new(sending, Arc::clone(&verdicts), Arc::clone(&owner_lock)));
         let register = Arc::new(Register::new());
         let tunnels = Tunnels::new(s(), Arc::clone(&register), choice, owner_lock.watch());
@@ -194,14 +193,8 @@ impl Engine {
         let search = Search::new(Arc::clone(&base), index);
         let trash = Trash::new(Arc::clone(&base), Arc::clone(&bells), Arc::clone(&verdicts));
         let syncing = Arc::new(Syncing::new(s(), Arc::clone(&capture), api_keys, network));
-        let jobs = Jobs::new(
-            Arc::clone(&base),
-            search.clone(),
-            trash.clone(),
-            retries.clone(),
-            Arc::clone(&syncing),
-            owner_lock.watch(),
-        );
+        let (done, owner) = ((&search, &trash, &retries), owner_lock.watch());
+        let jobs = Jobs::new(Arc::clone(&base), done, Arc::clone(&syncing), owner);
         let replays = Replays::new(s(), Arc::clone(&capture), targets.clone(), Arc::clone(&bells));
         Self {
             sources: Sources::new(s(), secrets.clone(), Arc::clone(&verdicts), register),

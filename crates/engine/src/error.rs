@@ -166,28 +166,41 @@ pub enum EngineError {
     Stopping,
 }
 
+impl EngineError {
+    /// Returns the error of another part, if it is one, which explains itself.
+    fn inner(&self) -> Option<&dyn Explain> {
+        Some(match self {
+            Self::Inbox(error) => error,
+            Self::Index(error) => error,
+            Self::Search(error) => error,
+            Self::TargetUrl(error) => error,
+            Self::Vault(error) => error,
+            Self::Generic(error) => error,
+            Self::Sign(error) => error,
+            Self::Sample(error) => error,
+            Self::Tunnel(error) => error,
+            Self::Detour(error) => error,
+            Self::Sync(error) => error,
+            Self::NotKept(error) => error,
+            _ => return None,
+        })
+    }
+}
+
 impl Explain for EngineError {
     fn code(&self) -> &'static str {
+        if let Some(inner) = self.inner() {
+            return inner.code();
+        }
         match self {
-            Self::Inbox(error) => error.code(),
-            Self::Index(error) => error.code(),
-            Self::Search(error) => error.code(),
             Self::Slug(_) => "bad-slug",
-            Self::TargetUrl(error) => error.code(),
-            Self::Vault(error) => error.code(),
-            Self::Generic(error) => error.code(),
-            Self::Sign(error) => error.code(),
-            Self::Sample(error) => error.code(),
             Self::UnknownSource { .. } => "unknown-source",
             Self::UnknownProvider(_) => "unknown-provider",
             Self::UnknownParam { .. } => "unknown-param",
             Self::UnknownScheme(_) => "unknown-scheme",
             Self::UnknownDevice(_) => "unknown-device",
-            Self::Tunnel(error) => error.code(),
             Self::NoRelayToken => "no-relay-token",
             Self::TakesPart(_) => "tunnel-joined",
-            Self::Detour(error) => error.code(),
-            Self::Sync(error) => error.code(),
             Self::NoChannelUrl => "no-channel-url",
             Self::NoTunnelSource => "no-tunnel-source",
             Self::OnlyChannel(_) => "only-a-channel",
@@ -197,7 +210,6 @@ impl Explain for EngineError {
             Self::NotMended(_) => "not-mended",
             Self::Deleted(_) => "deleted",
             Self::DeliversNoSecret(_) => "no-delivered-secret",
-            Self::NotKept(why) => why.code(),
             Self::NothingToConfirm(_) => "nothing-to-confirm",
             Self::NotGenuine(_) => "not-genuine",
             Self::AlreadyConfirmed(_) => "already-confirmed",
@@ -206,21 +218,28 @@ impl Explain for EngineError {
             Self::OwnSignature { .. } => "own-signature",
             Self::RedactionMissing => "redaction-missing",
             Self::Fixture { .. } => "bad-fixture",
-            Self::Stopping => "stopping",
+            // Those that explain themselves did.
+            Self::Inbox(_)
+            | Self::Index(_)
+            | Self::Search(_)
+            | Self::TargetUrl(_)
+            | Self::Vault(_)
+            | Self::Generic(_)
+            | Self::Sign(_)
+            | Self::Sample(_)
+            | Self::Tunnel(_)
+            | Self::Detour(_)
+            | Self::Sync(_)
+            | Self::NotKept(_)
+            | Self::Stopping => "stopping",
         }
     }
 
     fn hint(&self) -> Option<String> {
+        if let Some(inner) = self.inner() {
+            return inner.hint();
+        }
         match self {
-            Self::Inbox(error) => error.hint(),
-            Self::Index(error) => error.hint(),
-            Self::Search(error) => error.hint(),
-            Self::TargetUrl(error) => error.hint(),
-            Self::Vault(error) => error.hint(),
-            Self::Generic(error) => error.hint(),
-            Self::Sign(error) => error.hint(),
-            Self::Sample(error) => error.hint(),
-            Self::NotKept(why) => why.hint(),
             Self::Fixture { hint, .. } => hint.clone(),
             Self::Slug(_) => Some("such as github or stripe-test".to_owned()),
             Self::UnknownSource { near, can_create, .. } => Some(other_source(near, *can_create)),
@@ -228,13 +247,10 @@ impl Explain for EngineError {
             Self::UnknownParam { known, .. } => Some(known_params(known)),
             Self::UnknownScheme(_) => Some("a provider's id selects its usual scheme".to_owned()),
             Self::UnknownDevice(_) => Some("`hookmitt tunnel devices` lists them".to_owned()),
-            Self::Tunnel(error) => error.hint(),
             Self::NoRelayToken => {
                 Some("create one at the relay: `hookmitt relay token create`".to_owned())
             }
             Self::TakesPart(_) => Some("see `hookmitt tunnel list`".to_owned()),
-            Self::Detour(error) => error.hint(),
-            Self::Sync(error) => error.hint(),
             Self::NoChannelUrl => {
                 Some("such as https://smee.io/aBcDeF123; https://smee.io/new creates one".to_owned())
             }
@@ -260,7 +276,7 @@ impl Explain for EngineError {
             Self::ConfirmUrl(_) => Some("check it first: it may be forged".to_owned()),
             Self::NotConfirmed(_) => Some("ask the provider to send the request again".to_owned()),
             Self::NotMended(_) => Some("see to that, and run `hookmitt doctor --fix` again".to_owned()),
-            Self::AlreadyConfirmed(_) | Self::BadInput(_) | Self::Stopping => None,
+            _ => None,
         }
     }
 }

@@ -53,27 +53,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     let seq = batch.arriving.seq(batch.db)?;
     let size = new.request.body.len() + new.request.headers.as_wire().len() + ROW_OVERHEAD;
     batch.arriving.bytes += u64::try_from(size).unwrap_or(u64::MAX);
-    let claim = KeyTerms {
-        hash: new.key_hash,
-        may_own: new.may_own,
-        by_content: matches!(new.dedupe_key, DedupeKey::Content(_)),
-        single_use: new.single_use,
-    };
-    let place = KeyPlace {
-        source: new.source,
-        seq,
-        id: new.id,
-        at: new.received_at.as_micros(),
-        is_proved: new.verdict == Verdict::Valid,
-    };
-    let takes_over = yielding::may_take_over(new.verdict, new.via);
-    let copy = yielding::copy_of(batch.db, &place, &new.key_hash, new.object_key.as_ref(), takes_over)?;
-    let mut first = own_key(batch.db, claim, &place)?;
-    if let Some(copy) = copy.as_ref().filter(|_| takes_over) {
-        yielding::end_waiting(batch, copy.seq)?;
-    } else if first.is_none() {
-        first = copy;
-    }
+    let Claimed { first, copy, takes_over } = claim(batch, new, seq)?;
     let duplicate_of = first.as_ref().map(|first| first.shown_for(batch.db, new.id)).transpose()?.flatten();
     let routes = routes(batch, new, first.as_ref().or(copy.as_ref()))?;
     let flags = flags(batch.db, new, first.as_ref())?;
@@ -103,6 +83,41 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
         set_provider,
         answered_after: answer.and_then(|(_, after)| after),
     })
+}
+
+/// Who owns a new event's key.
+struct Claimed {
+    /// The first event that it repeats.
+    first: Option<First>,
+    /// The copy from backup sync that it is the webhook of.
+    copy: Option<First>,
+    /// Whether that copy yields to it.
+    takes_over: bool,
+}
+
+fn claim(batch: &mut Batch<'_>, new: &NewEvent, seq: i64) -> Result<Claimed, InboxError> {
+    let claim = KeyTerms {
+        hash: new.key_hash,
+        may_own: new.may_own,
+        by_content: matches!(new.dedupe_key, DedupeKey::Content(_)),
+        single_use: new.single_use,
+    };
+    let place = KeyPlace {
+        source: new.source,
+        seq,
+        id: new.id,
+        at: new.received_at.as_micros(),
+        is_proved: new.verdict == Verdict::Valid,
+    };
+    let takes_over = yielding::may_take_over(new.verdict, new.via);
+    let copy = yielding::copy_of(batch.db, &place, &new.key_hash, new.object_key.as_ref(), takes_over)?;
+    let mut first = own_key(batch.db, claim, &place)?;
+    if let Some(copy) = copy.as_ref().filter(|_| takes_over) {
+        yielding::end_waiting(batch, copy.seq)?;
+    } else if first.is_none() {
+        first = copy;
+    }
+    Ok(Claimed { first, copy, takes_over })
 }
 
 /// Counts a new event, of whose deliveries some wait, in the totals and in the history.

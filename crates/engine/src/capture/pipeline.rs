@@ -67,10 +67,10 @@ impl Capture {
         confirmation: Arc<Confirmation>,
         bells: Arc<Bells>,
         senders: Arc<Senders>,
-    ) -> Self {
+    ) -> Arc<Self> {
         let (base, pages) = (Arc::clone(&settings.base), Pages::new(Arc::clone(&settings)));
         let (answers, refusals) = (Answers::new(Arc::clone(&base)), Refusals::new(Arc::clone(&base)));
-        Self { base, settings, verdicts, confirmation, bells, senders, answers, pages, refusals }
+        Arc::new(Self { base, settings, verdicts, confirmation, bells, senders, answers, pages, refusals })
     }
 
     /// Judges a request by the settings and secrets of its source.

@@ -28,12 +28,11 @@ pub struct Jobs {
 impl Jobs {
     pub(crate) fn new(
         base: Arc<Base>,
-        search: Search,
-        trash: Trash,
-        retries: Retries,
+        (search, trash, retries): (&Search, &Trash, &Retries),
         syncing: Arc<Syncing>,
         owner: watch::Receiver<bool>,
     ) -> Self {
+        let (search, trash, retries) = (search.clone(), trash.clone(), retries.clone());
         let parts = Parts { base, search, trash, retries, syncing, owner, news: Notify::new() };
         Self { parts: Arc::new(parts), seen: Arc::default() }
     }

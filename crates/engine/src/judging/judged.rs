@@ -151,6 +151,14 @@ impl ConfiguredSource {
         }
     }
 
+    /// Returns what verification finds of an arrival as of `at`. `url` is the URL that was called, if it isn't the one that
+    /// the request names.
+    fn judge_as_called(&self, request: &Request, url: Option<&str>, at: Timestamp, via: Via) -> Judgement {
+        let named = url.is_none().then(|| request.called_url(self.source.slug.as_str()));
+        let called = url.or(named.as_deref()).unwrap_or_default();
+        of_copy(self.judge_request(request, called, at), via)
+    }
+
     /// Returns the hash of an event's type and object, if backup sync of this source copies objects.
     fn object_key(&self, facts: &Facts) -> Option<[u8; 16]> {
         let (kind, object) = facts.event_type.as_deref().zip(facts.object.as_deref())?;
@@ -163,8 +171,7 @@ impl ConfiguredSource {
         let pages::Judged { browser, withheld, callback, foreign_host } = page.judge(self, &request);
         let provider = self.provider_of(&request);
         let url = url.or_else(|| self.public_url(&request));
-        let called = url.clone().unwrap_or_else(|| request.called_url(self.source.slug.as_str()));
-        let judgement = of_copy(self.judge_request(&request, &called, received_at), via);
+        let judgement = self.judge_as_called(&request, url.as_deref(), received_at, via);
         let mut facts = facts(&request, provider, self.source.generic.as_ref());
         let dedupe_key = dedupe_key(&facts, &request);
         let handshake = provider.and_then(|provider| handshake(&request, provider, &self.params));

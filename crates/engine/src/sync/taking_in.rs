@@ -240,7 +240,7 @@ impl TakingIn<'_> {
             listed.key = event.key_hash;
         }
         event.arrival_key = Some([b"sync:", &event.source.to_be_bytes()[..], &listed.key[..]].concat());
-        if event.route == Route::Targets && !self.delivers_from.is_some_and(|from| listed.at >= from) {
+        if event.route == Route::Targets && self.delivers_from.is_none_or(|from| listed.at < from) {
             event.route = Route::Withheld(KEPT_BY_SYNC);
         }
         event
