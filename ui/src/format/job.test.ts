@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Job } from '../api/shapes';
-import { jobAbout, jobNote, jobProgress, jobResult, jobShare } from './job';
+import { jobAbout, jobName, jobNote, jobProgress, jobResult, jobShare } from './job';
 import { dateTime } from './time';
 
 const NOTHING = {
@@ -12,6 +12,8 @@ const NOTHING = {
   source: null,
   until: null,
   before: null,
+  synced_by: null,
+  dry_run: false,
 };
 
 const job = (change: Partial<Job> = {}): Job => ({
@@ -59,6 +61,26 @@ describe('a job in words', () => {
     expect(jobResult(job({ kind: 'retry', result: { events: 1, deliveries: 1 } }))).toBe(
       '1 event retried, 1 delivery waits again',
     );
+  });
+
+  it('says how far a sync is, which has no end that anybody knows', () => {
+    const sync = job({ kind: 'sync', asked: { ...NOTHING, source: 'stripe' }, total: null, done: 1_204 });
+    expect([jobName(sync), jobAbout(sync), jobProgress(sync)]).toEqual(['Sync', 'stripe', '1,204 checked']);
+    expect(jobShare(sync)).toBeNull();
+    expect(jobShare({ ...sync, state: 'done' })).toBe(1);
+    expect(jobResult({ ...sync, result: { events: 2, deliveries: 0 } })).toBe('2 events added');
+    expect(jobResult({ ...sync, result: { events: 2, deliveries: 3 } })).toBe(
+      '2 events added, 3 deliveries wait',
+    );
+    const dry = { ...sync, asked: { ...sync.asked, dry_run: true }, result: { events: 0 } };
+    expect(jobAbout(dry)).toBe('stripe, only showing what is missing');
+    expect(jobResult(dry)).toBe('1,204 events checked, nothing added');
+  });
+
+  it('names the delivery of what a sync added', () => {
+    const deliver = job({ kind: 'retry', asked: { ...NOTHING, synced_by: 7 }, result: { events: 2 } });
+    expect(`${jobName(deliver)} ${jobAbout(deliver)}`).toBe('Deliver what sync 7 added');
+    expect(jobResult(deliver)).toBe('2 events queued');
   });
 
   it('says why it ended', () => {

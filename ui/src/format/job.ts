@@ -19,10 +19,16 @@ const KINDS: Record<string, Words> = {
   prune: { doing: 'Prune', done: 'deleted for good', deliveries: 'deleted' },
   empty: { doing: 'Empty the trash', done: 'deleted for good', deliveries: 'deleted' },
   retry: { doing: 'Retry', done: 'retried', deliveries: 'wait again' },
+  sync: { doing: 'Sync', done: 'added', deliveries: 'wait' },
 };
 
-const wordsOf = ({ kind }: Job): Words =>
-  KINDS[kind] ?? { doing: kind, done: 'changed', deliveries: 'changed' };
+/** A retry of what a sync added and kept: none of it was sent before. */
+const DELIVER: Words = { doing: 'Deliver', done: 'queued', deliveries: 'wait' };
+
+function wordsOf({ kind, asked }: Job): Words {
+  if (kind === 'retry' && asked.synced_by != null) return DELIVER;
+  return KINDS[kind] ?? { doing: kind, done: 'changed', deliveries: 'changed' };
+}
 
 /** Whether a job waits or runs. */
 export const isOpen = ({ state }: Job): boolean => state === 'waiting' || state === 'running';
@@ -44,6 +50,8 @@ export const jobName = (job: Job): string => wordsOf(job).doing;
  */
 export function jobAbout({ asked }: Job): string {
   if (asked.deleted_by != null) return `what job ${asked.deleted_by} deleted`;
+  if (asked.synced_by != null) return `what sync ${asked.synced_by} added`;
+  if (asked.dry_run) return `${asked.source ?? ''}, only showing what is missing`;
   if (asked.q != null) return asked.q;
   if (asked.events != null) return counted(asked.events, 'event');
   if (asked.becomes != null) return asked.becomes;
@@ -52,21 +60,23 @@ export function jobAbout({ asked }: Job): string {
     .join(', ');
 }
 
-/** Says how far a job is: `412 of 10,000`. */
+/** Says how far a job is: `412 of 10,000`; nobody knows how long a provider's list is, so of a sync `412 checked`. */
 export function jobProgress(job: Job): string {
   if (job.state === 'waiting') return 'Waiting';
+  if (job.kind === 'sync' && job.total == null) return `${count(job.done)} checked`;
   if (job.total == null) return job.state === 'running' ? 'Counting' : count(job.done);
   return `${count(job.done)} of ${count(job.total)}`;
 }
 
-/** Returns how much of a job is done, from 0 to 1. */
-export function jobShare({ done, total }: Job): number {
-  if (total == null) return 0;
+/** Returns how much of a job is done, from 0 to 1; null if nobody knows. */
+export function jobShare({ kind, state, done, total }: Job): number | null {
+  if (total == null) return state === 'done' ? 1 : kind === 'sync' && state === 'running' ? null : 0;
   return total === 0 ? 1 : Math.min(1, done / total);
 }
 
 /** Says what a job has changed so far: `1,204 events deleted, 3 deliveries ended, 2 failed`. */
 export function jobResult(job: Job): string {
+  if (job.asked.dry_run) return `${counted(job.done, 'event')} checked, nothing added`;
   const { done, deliveries } = wordsOf(job);
   const parts = [`${counted(job.result.events ?? 0, 'event')} ${done}`];
   const many = job.result.deliveries ?? 0;
