@@ -8,10 +8,12 @@ mod stories {
     mod api_live;
     mod api_manage;
     mod api_page;
+    mod apis;
     mod audit;
     mod backup;
     mod backup_sync;
     mod backup_sync_cli;
+    mod backup_sync_providers;
     mod bad_input;
     mod capture;
     mod capture_answer;

@@ -128,14 +128,11 @@ impl TakingIn<'_> {
                 Ok(made) => {
                     let facts = self.facts(&made);
                     listed.kind = facts.event_type.clone();
+                    keys.splice(0..0, facts.event_id.map(|id| key_hash(&DedupeKey::Id(id))));
                     let object = facts.event_type.as_deref().zip(facts.object.as_deref());
-                    match (facts.event_id, object) {
-                        (Some(id), _) => keys.insert(0, key_hash(&DedupeKey::Id(id))),
-                        (None, Some((kind, object))) if connector.gives == Gives::Object => {
-                            listed.object = true;
-                            keys.insert(0, object_hash(kind, object));
-                        }
-                        _ => {}
+                    if let Some((kind, object)) = object.filter(|_| connector.gives == Gives::Object) {
+                        listed.object = true;
+                        keys.insert(0, object_hash(kind, object));
                     }
                     request = Some(made);
                 }
