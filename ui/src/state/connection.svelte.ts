@@ -13,6 +13,7 @@ import { route } from './route.svelte';
 import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
 import { trash } from './trash.svelte';
+import { syncs } from './syncs.svelte';
 import { tunnels } from './tunnels.svelte';
 import { notify } from './watchers';
 
@@ -122,6 +123,7 @@ class Connection {
     void jobs.read();
     trash.changed();
     refusals.changed();
+    syncs.changed();
     void saved.read().catch(() => undefined);
   }
 
@@ -147,7 +149,7 @@ class Connection {
     if (name === 'event') this.#event(data as Event);
     if (name === 'unmatched') this.#unmatched(data as Unmatched);
     if (name === 'tunnel') return tunnels.apply(data as Tunnel);
-    if (name === 'job') return jobs.apply(data as Job);
+    if (name === 'job') return this.#job(data as Job);
     if (name === 'refused') return refusals.changed();
     if (name === 'gap') this.#gap(data as Gap);
     if (name === 'lagged') {
@@ -157,6 +159,7 @@ class Connection {
     if (name === 'config') {
       sources.changed();
       tunnels.changed();
+      syncs.changed();
       void saved.read().catch(() => undefined);
     }
     stats.changed();
@@ -188,6 +191,11 @@ class Connection {
     this.newest = Math.max(this.newest, event.seq);
     stats.count(event);
     sources.saw(event.source, event.provider);
+  }
+
+  #job(job: Job) {
+    jobs.apply(job);
+    syncs.saw(job);
   }
 
   #gap(line: Gap) {

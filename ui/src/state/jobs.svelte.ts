@@ -33,6 +33,8 @@ class Jobs {
   problem = $state.raw<Problem | null>(null);
   /** The jobs that wait or run, oldest first. */
   readonly open = $derived(this.list.filter(isOpen).reverse());
+  /** Who says what came of jobs of a kind, if that is more than a number of events. */
+  readonly tellers = new Map<string, (job: Job) => void>();
   #failures = new SvelteMap<number, Failures>();
   #paces = new SvelteMap<number, Pace>();
 
@@ -117,6 +119,8 @@ class Jobs {
   }
 
   #tell(job: Job) {
+    const tell = this.tellers.get(job.kind);
+    if (tell) return tell(job);
     const action = {
       label: 'Show',
       run: () => route.go({ screen: 'jobs', id: job.id }),

@@ -1,6 +1,6 @@
 import { allEvents, type EventsPlace, format, parse, type Place } from './place';
 
-export { allEvents, format } from './place';
+export { allEvents, format, syncPlace } from './place';
 
 class Route {
   place = $state.raw<Place>(parse(typeof location === 'undefined' ? '' : location.hash));

@@ -44,6 +44,7 @@ export const SHORTCUTS: { title: string; lines: ShortcutLine[] }[] = [
       { keys: ['F6'], does: 'Next pane' },
       { keys: ['g', 'e'], does: 'Events' },
       { keys: ['g', 't'], does: 'Tunnels' },
+      { keys: ['g', 's'], does: 'Sync' },
       { keys: ['Mod+s'], does: 'Save settings' },
       { keys: ['?'], does: 'Shortcuts' },
     ],
