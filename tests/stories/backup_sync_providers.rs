@@ -2,7 +2,7 @@
 //! the same API.
 
 use hookmitt_event::Timestamp;
-use hookmitt_stories::{App, ProviderApi, post};
+use hookmitt_stories::{App, Language, ProviderApi, post, report, sdk_lists};
 use serde_json::{Value, json};
 
 use super::{
@@ -71,4 +71,47 @@ async fn every_connector_is_read_to_its_end_and_knows_its_webhooks() {
     let mut all: Vec<_> = hookmitt_sync::connectors().map(|connector| connector.id.as_str()).collect();
     all.retain(|id| !told.contains(id));
     assert!(all.is_empty(), "no API plays these: {all:?}");
+}
+
+/// The official SDKs that can be told where the API is. Those of the other providers have no such setting, list nothing,
+/// or don't exist.
+const SDKS: [(&str, Language); 12] = [
+    ("stripe", Language::Node),
+    ("svix", Language::Node),
+    ("resend", Language::Node),
+    ("workos", Language::Node),
+    ("paddle", Language::Node),
+    ("mux", Language::Node),
+    ("slack", Language::Node),
+    ("polar", Language::Python),
+    ("square", Language::Python),
+    ("paypal", Language::Python),
+    ("hubspot", Language::Python),
+    ("twilio", Language::Python),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn official_sdks_list_the_same() {
+    let mut table = Vec::new();
+    for (id, language) in SDKS {
+        let shape = shapes().into_iter().find(|shape| shape.id == id).unwrap();
+        let (params, key) = (shape.params, shape.key);
+        let things = things(&shape);
+        let api = api_of(shape, things);
+        let app = app_with(id, params, key, &api).await;
+        app.sync("src", json!({ "dry_run": true })).await;
+        let listed = app.ask("GET", "/api/sync/src/events?limit=1000", Value::Null).await;
+        let mut ours: Vec<_> =
+            listed["items"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
+        let known: serde_json::Map<_, _> =
+            params.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        let Some((sdk, mut theirs)) = sdk_lists(id, language, &api.url(), key, &known.into()).await else {
+            return;
+        };
+        ours.sort();
+        theirs.sort();
+        assert_eq!(ours, theirs, "{sdk}");
+        table.push(format!("{id:12} {sdk:32} lists the same {} items", ours.len()));
+    }
+    table.iter().for_each(|line| report(line));
 }

@@ -69,7 +69,7 @@ pub use proxy::Proxy;
 pub use relay::{Came, Device, Line, RelayProcess, offer, open_tunnel, relay_token};
 #[cfg(target_os = "linux")]
 pub use screen::Screen;
-pub use sdk::{MORE_SDKS, Peer, Receiver, SDKS, report};
+pub use sdk::{Language, MORE_SDKS, Peer, Receiver, SDKS, report, sdk_lists};
 pub use seed::{say, seed};
 pub use senders::signature;
 pub use serve::{Server, serve, serve_on, under};

@@ -80,6 +80,51 @@ pub fn report(line: &str) {
     }
 }
 
+/// Has a provider's own SDK list what its API at `url` has sent. Returns the SDK with its version, and the ids. Returns
+/// `None` if the SDK is missing.
+pub async fn sdk_lists(
+    sdk: &str,
+    language: Language,
+    url: &str,
+    key: &str,
+    known: &Value,
+) -> Option<(String, Vec<String>)> {
+    let mut command = match language {
+        Language::Node => script("lists.mjs")?,
+        Language::Python => python("lists.py")?,
+    };
+    command.args([sdk, url, key]).arg(known.to_string()).stdin(Stdio::null()).stderr(Stdio::piped());
+    let done = command.output().await.expect("it runs");
+    let said = String::from_utf8_lossy(&done.stderr);
+    let list: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{sdk}: {said}"));
+    let ids = list["ids"].as_array().expect("a list").iter();
+    let ids = ids.map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned)).collect();
+    Some((list["sdk"].as_str().expect("its name").to_owned(), ids))
+}
+
+/// The language of an SDK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// JavaScript.
+    Node,
+    /// Python.
+    Python,
+}
+
+/// Returns a command that runs a Python script of `tests/sdk`. If the SDKs are missing, it records a skip and returns
+/// `None`; on Debian and in CI it panics.
+fn python(name: &str) -> Option<Command> {
+    let folder = root().join("tests/sdk");
+    if !folder.join("python_modules/stripe").exists() {
+        lacking("tests/sdk/python_modules", "scripts/setup.sh brings it");
+        return None;
+    }
+    let mut command = Command::new("python3");
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    command.arg(folder.join(name)).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    Some(command)
+}
+
 /// The SDKs as a sender.
 pub struct Peer {
     _child: Child,

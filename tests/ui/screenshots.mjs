@@ -7,13 +7,14 @@ import * as jobs from './scenes/jobs.mjs';
 import * as keeping from './scenes/keeping.mjs';
 import * as search from './scenes/search.mjs';
 import * as sources from './scenes/sources.mjs';
+import * as sync from './scenes/sync.mjs';
 import * as trust from './scenes/trust.mjs';
 import * as tunnels from './scenes/tunnels.mjs';
 import { closeBrowser } from './support/browser.mjs';
 import { folder } from './support/picture.mjs';
 import { Stage } from './support/stage.mjs';
 
-const scenes = [inbox, jobs, keeping, search, sources, trust, tunnels].flatMap((file) => Object.values(file));
+const scenes = [inbox, jobs, keeping, search, sources, sync, trust, tunnels].flatMap((file) => Object.values(file));
 
 mkdirSync(folder, { recursive: true });
 let failed = false;

@@ -65,7 +65,9 @@ impl Shape {
     pub(crate) fn answer(&self, call: &ApiCall, things: &[Thing]) -> ApiAnswer {
         let (name, value) = self.proof;
         let is_token = call.path == "/v1/oauth2/token";
-        if !is_token && call.header(name) != Some(value) {
+        // The scheme's name may be written in any case.
+        let fits = call.header(name).is_some_and(|found| found.eq_ignore_ascii_case(value));
+        if !is_token && !fits {
             return ApiAnswer::error(401, "unauthorized");
         }
         (self.says)(call, things).unwrap_or_else(|| ApiAnswer::error(404, &format!("no {}", call.path)))

@@ -27,8 +27,9 @@ fn workos(thing: Thing) -> Value {
 }
 
 fn paddle(thing: Thing) -> Value {
-    json!({ "event_id": thing.id("evt_"), "event_type": "transaction.completed", "occurred_at": thing.rfc3339(),
-        "notification_id": thing.id("ntf_"), "data": { "id": thing.id("txn_"), "status": "completed" } })
+    json!({ "event_id": thing.id("evt_"), "event_type": "customer.updated", "occurred_at": thing.rfc3339(),
+        "notification_id": thing.id("ntf_"), "data": { "id": thing.id("ctm_"), "name": null, "email": "a@example.com", "marketing_consent": false, "status": "active",
+            "custom_data": null, "locale": "en", "created_at": thing.rfc3339(), "updated_at": thing.rfc3339(), "import_meta": null } })
 }
 
 fn mux(thing: Thing) -> Value {
@@ -118,7 +119,7 @@ pub(super) fn shapes() -> Vec<Shape> {
                 let items = all(page(&found, number, 2), |thing| {
                     json!({ "id": thing.id("dlv_"), "created_at": thing.rfc3339(), "modified_at": null, "succeeded": true, "http_code": 200,
                         "response": null, "webhook_event": { "id": thing.id("whe_"), "created_at": thing.rfc3339(), "modified_at": null,
-                            "last_http_code": 200, "succeeded": true, "skipped": false, "type": "order.created", "is_archived": false,
+                            "last_http_code": 200, "succeeded": true, "skipped": false, "api_version": "2026-10", "type": "order.created", "is_archived": false,
                             "payload": polar(thing).to_string() } })
                 });
                 let pages = found.len().div_ceil(2);
@@ -167,7 +168,7 @@ pub(super) fn shapes() -> Vec<Shape> {
                 let found = within(things, seconds(call.asks("from")), seconds(call.asks("to")));
                 let (page, more) = after(&found, call.asks("after"), 2, |thing| thing.id("ntf_"));
                 let data = all(page, |thing| {
-                    json!({ "id": thing.id("ntf_"), "type": "transaction.completed", "status": "delivered", "payload": paddle(thing),
+                    json!({ "id": thing.id("ntf_"), "type": "customer.updated", "status": "delivered", "payload": paddle(thing),
                         "occurred_at": thing.rfc3339(), "delivered_at": null, "replayed_at": null, "origin": "event",
                         "last_attempt_at": null, "retry_at": null, "times_attempted": 1, "notification_setting_id": "ntfset_1" })
                 });
@@ -189,9 +190,9 @@ pub(super) fn shapes() -> Vec<Shape> {
                     return None;
                 }
                 let found = within(things, None, None);
-                let number = usize::try_from(call.number("page").unwrap_or(1) - 1).ok()?;
-                let data = all(page(&found, number, 2), mux);
-                Some(ApiAnswer::json(&json!({ "data": data })))
+                let (page, more) = after(&found, call.asks("cursor"), 2, |thing| thing.id("cursor"));
+                let next = page.last().filter(|_| more).map(|last| last.id("cursor"));
+                Some(ApiAnswer::json(&json!({ "data": all(page, mux), "next_cursor": next })))
             },
             webhook: |thing| {
                 plain(&json!({ "type": "video.asset.ready", "id": thing.id("evt-"), "created_at": thing.rfc3339(),
