@@ -27,6 +27,11 @@ test.each<[string, Partial<GlanceDelivery>, object]>([
   ['failed', { status: 'failed', response_status: 422 }, { icon: 'failed', status: 422, tone: 'failed' }],
   ['failed without an answer', { status: 'failed', ...unanswered }, { icon: 'failed', word: 'Failed' }],
   ['dead', { status: 'dead_letter', response_status: 500 }, { icon: 'dead', word: 'Dead letter' }],
+  [
+    'kept',
+    { status: 'skipped', ...unanswered, error: 'kept by backup sync' },
+    { icon: 'skipped', word: 'Kept', tone: 'quiet' },
+  ],
   ['skipped', { status: 'skipped', ...unanswered }, { icon: 'skipped', word: 'Skipped', tone: 'quiet' }],
 ])('a delivery that is %s', (_name, change, expected) => {
   expect(deliveryState({ ...delivery, ...change })).toMatchObject(expected);

@@ -4,6 +4,9 @@ import { counted } from './count';
 import { duration } from './duration';
 import { host } from './words';
 
+/** The reason of a delivery that backup sync leaves to a person. */
+export const KEPT_BY_SYNC = 'kept by backup sync';
+
 /** How a row shows a delivery. */
 export interface DeliveryShown {
   icon: DeliveryIcon | null;
@@ -45,7 +48,11 @@ function lookOf(delivery: GlanceDelivery): Look {
     case 'dead_letter':
       return { icon: 'dead', tone: 'failed', ...called('Dead letter') };
     case 'skipped':
-      return { icon: 'skipped', tone: 'quiet', ...called('Skipped') };
+      return {
+        icon: 'skipped',
+        tone: 'quiet',
+        ...called(delivery.error === KEPT_BY_SYNC ? 'Kept' : 'Skipped'),
+      };
     case 'failed':
       if (delivery.ambiguous) return { icon: 'unclear', tone: 'unclear', ...called('No answer') };
       if (delivery.response_status === null) return { icon: 'failed', tone: 'failed', ...called('Failed') };

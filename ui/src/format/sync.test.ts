@@ -115,7 +115,9 @@ describe('the state of a source', () => {
 
   it('tells up to when everything is here, and when it looks again', () => {
     expect(said(view())).toBe('Complete until 17:50. Next in 43 min.');
-    expect(said(view({ every_s: 0 }), { due: null })).toBe('Complete until 17:50. Only when you ask for it.');
+    expect(said(view({ every_s: 0 }), { due: null })).toBe(
+      'Complete until 17:50. It syncs only when you ask for it.',
+    );
     expect(said(view({ synced_until: null }))).toBe('Not synced yet. Next in 43 min.');
   });
 

@@ -55,7 +55,7 @@ export function syncState(view: SyncView, around: Around): SyncState {
   if (job && isOpen(job)) return underWay(job);
   const lack = lackOf(view, around.provider);
   if (lack) return lacking(lack, name);
-  const next = due === null ? 'Only when you ask for it.' : `${nextSync(due, now)}.`;
+  const next = due === null ? 'It syncs only when you ask for it.' : `${nextSync(due, now)}.`;
   if (job?.state === 'failed') {
     const why = job.why === null ? '' : sentence(job.why);
     return state('bad', 'bad', 'The last sync failed.', why || next, 'the last sync failed');

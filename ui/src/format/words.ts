@@ -9,6 +9,9 @@ const verdicts: Record<Verdict, [word: string, said: string]> = {
   pending: ['Checking', 'Checking the signature'],
 };
 
+/** What is said instead of a verdict of what backup sync fetched. */
+export const FROM_API = 'From the API';
+
 /** Returns a verdict in one word. */
 export function verdictWord(verdict: Verdict): string {
   return verdicts[verdict][0];

@@ -27,7 +27,7 @@ export const SHORTCUTS: { title: string; lines: ShortcutLine[] }[] = [
       { keys: ['1', '2', '3', '4', '5'], does: 'Tabs' },
       { keys: ['r'], does: 'Replay' },
       { keys: ['Shift+r'], does: 'Replay re-signed' },
-      { keys: ['f'], does: 'Forward a skipped duplicate' },
+      { keys: ['f'], does: 'Forward what was skipped' },
       { keys: ['c'], does: 'Copy as curl' },
       { keys: ['p'], does: 'Pin' },
       { keys: ['n'], does: 'Note' },

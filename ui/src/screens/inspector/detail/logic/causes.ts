@@ -10,6 +10,9 @@ export interface Clock {
 
 type Said = (sender: string, clock: Clock) => string;
 
+/** The code of what backup sync fetched. */
+export const FROM_API = 'from_the_api';
+
 /** Each cause's short title, and its sentence after “Invalid:”. */
 const CAUSES: Record<string, [title: string, sentence: string | Said]> = {
   body_reserialized: ['Body re-serialised', 'the body was parsed and written again on its way here.'],
@@ -42,6 +45,7 @@ const CAUSES: Record<string, [title: string, sentence: string | Said]> = {
   body_decoded: ['Body decompressed', 'the body was decompressed on its way here.'],
   body_truncated: ['Body cut off', 'the end of the body is missing.'],
   other_provider: ['Another provider', (sender) => `the signature is not one of ${sender}’s.`],
+  [FROM_API]: ['From the API, unsigned', 'it came from the provider’s API.'],
   url_mismatch: ['Another URL', 'it was signed for a different URL than the one called.'],
   untrusted_key: ['Key not trusted', 'the key that signed it isn’t trusted.'],
   wrong_configuration: [

@@ -111,6 +111,11 @@ describe('a delivery in words', () => {
     expect(words(delivery('failed', [], 'the target was removed')).detail).toBe('The target was removed.');
   });
 
+  it('offers to deliver what backup sync kept', () => {
+    const kept = words(delivery('skipped', [], 'kept by backup sync'));
+    expect([kept.state, kept.action]).toEqual(['not delivered: kept by backup sync', 'deliver']);
+  });
+
   it('offers to forward what was skipped, unless it was rejected', () => {
     expect(
       words(delivery('skipped', [], 'a duplicate of an event that this target has or gets')).action,

@@ -1,7 +1,7 @@
 import type { Delivery, Target, Verdict } from '../../../../api/shapes';
 import type { DeliveryIcon } from '../../../../parts/deliveryIcons';
 import { count } from '../../../../format/count';
-import { downReason } from '../../../../format/delivery';
+import { KEPT_BY_SYNC, downReason } from '../../../../format/delivery';
 import { HELD } from '../../../../format/target';
 import { clockTime } from '../../../../format/time';
 import { unreached } from '../../../../format/why';
@@ -9,7 +9,7 @@ import { mayForward } from './again';
 import { ordinal } from './phrase';
 
 /** What the user can do about a delivery. */
-export type DeliveryAction = 'retry' | 'forward' | 'try' | 'resume';
+export type DeliveryAction = 'retry' | 'forward' | 'deliver' | 'try' | 'resume';
 
 /** The state of a delivery in words. */
 export interface DeliveryWords {
@@ -69,6 +69,14 @@ export function deliveryWords(delivery: Delivery, around: Surroundings): Deliver
         action: 'retry',
       };
     case 'skipped':
+      if (delivery.last_error === KEPT_BY_SYNC)
+        return {
+          ...words,
+          icon: 'skipped',
+          tone: 'quiet',
+          state: `not delivered: ${KEPT_BY_SYNC}`,
+          action: 'deliver',
+        };
       return { ...words, icon: 'skipped', tone: 'quiet', state: 'skipped', ...skipped(delivery, around) };
   }
 }

@@ -96,6 +96,16 @@ describe('the verdict in words', () => {
     expect(verdictWords(judged('unsigned', { causes, isSetUp: true })).fix).toBeNull();
   });
 
+  it('finds nothing wrong with what backup sync fetched', () => {
+    const copy = judged('unsigned', {
+      causes: [{ ...cause('from_the_api'), title: 'From the API, unsigned' }],
+    });
+    expect(sentence(copy)).toBe(
+      'From the API, unsigned. | Backup sync fetched it from Stripe’s API, which gives the event but not what was signed.',
+    );
+    expect(verdictWords(copy).fix).toBeNull();
+  });
+
   it('says of an unsigned set-up request what its cause says', () => {
     const causes = [{ ...cause('set_up_unsigned'), message: 'Meta never signs this set-up request.' }];
     const words = verdictWords(judged('unsigned', { causes, isSetUp: true }));

@@ -1,7 +1,7 @@
 import type { Cause, Verdict } from '../../../../api/shapes';
 import { exactSize } from '../../../../format/size';
 import { verdictWord, visible } from '../../../../format/words';
-import { causeSentence, type Clock } from './causes';
+import { causeSentence, causeTitle, FROM_API, type Clock } from './causes';
 import { follows, type Phrase } from './phrase';
 import { limit, span } from './span';
 
@@ -63,6 +63,17 @@ export function verdictWords(judged: Judged): VerdictWords {
       if (first?.code.startsWith('set_up_')) {
         return { ...words, title: 'Unsigned:', sentence: [first.message] };
       }
+      if (first && isFromApi(judged)) {
+        return {
+          ...words,
+          title: `${causeTitle(first)}.`,
+          sentence: [
+            `Backup sync fetched it from ${sender(judged)}’s API, which gives the event but not what was signed.`,
+          ],
+          evidence: 'Delivered, it is signed again with this source’s secret.',
+          fix: null,
+        };
+      }
       return {
         ...words,
         title: 'Unsigned: no signature header.',
@@ -83,6 +94,9 @@ export function verdictWords(judged: Judged): VerdictWords {
       return { ...words, title: `Checking: fetching the key that ${sender(judged)} publishes.` };
   }
 }
+
+/** Whether the provider's API vouches for an event instead of a signature: nothing is wrong with it. */
+export const isFromApi = ({ causes }: { causes: readonly Cause[] }): boolean => causes[0]?.code === FROM_API;
 
 function refuted(judged: Judged, first: Cause | undefined): Partial<VerdictWords> {
   if (!first) return { sentence: ['The signature doesn’t match.'] };
