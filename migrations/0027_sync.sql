@@ -39,5 +39,12 @@ CREATE TABLE listed (
 CREATE INDEX listed_at ON listed (source, at);
 CREATE INDEX listed_report ON listed (report, outcome);
 
+-- The times when no hookmitt caught anything.
+CREATE TABLE away (
+    id       INTEGER PRIMARY KEY,
+    began_at INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL
+) STRICT;
+
 PRAGMA user_version = 27;
 COMMIT;

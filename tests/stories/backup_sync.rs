@@ -381,3 +381,28 @@ async fn what_a_source_lacks_is_said() {
     app.ask("DELETE", "/api/sync/github/key", Value::Null).await;
     assert_eq!(app.call("DELETE", "/api/sync/github/key", Value::Null).await.0, 400);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_when_nothing_caught_says_what_was_recovered_of_it() {
+    let stripe = Stripe::with(vec![invoice(1, 2_000), invoice(2, 40)]);
+    let app = stripe.app().await;
+    let path = "/api/sync/stripe/days";
+    assert_eq!(app.ask("GET", path, Value::Null).await["away"], json!([]));
+    let folder = app.stop().await;
+    // As if the last one had ended an hour ago, and the source were older.
+    let db = rusqlite::Connection::open(folder.path().join("inbox.db")).unwrap();
+    let ago = |seconds: i64| (now() - seconds) * 1_000_000;
+    db.execute("UPDATE meta SET value = ?1 WHERE key = 'capturing_until'", [ago(3_600)]).unwrap();
+    db.execute("UPDATE source SET created_at = ?1", [ago(7_200)]).unwrap();
+    drop(db);
+    let app = App::start_with(folder, stripe.api.network()).await;
+    let away = eventually("it knows", async || {
+        let days = app.ask("GET", path, Value::Null).await;
+        Some(days["away"][0].clone()).filter(|away| !away.is_null())
+    })
+    .await;
+    assert_eq!(away["synced"], Value::Null, "unknown stays unknown: {away}");
+    app.sync("stripe", json!({})).await;
+    let away = app.ask("GET", path, Value::Null).await["away"].clone();
+    assert_eq!((&away[0]["synced"], &away[0]["unrecoverable"]), (&json!(2), &json!(0)), "{away}");
+}

@@ -54,7 +54,11 @@ async fn every_connector_is_read_to_its_end_and_knows_its_webhooks() {
         };
         let before = send(first).await;
         let report = app.sync("src", json!({})).await;
-        assert_eq!((counts(&report), &report["why"]), ([count, 1, count - 1, 0, 0], &Value::Null), "{id}: {before}");
+        assert_eq!(
+            (counts(&report), &report["why"]),
+            ([count, 1, count - 1, 0, 0], &Value::Null),
+            "{id}: {before}"
+        );
         assert_eq!(counts(&app.sync("src", json!({})).await), [count, count, 0, 0, 0], "{id}");
         let after = send(last).await;
         let copies = app.events().await;
@@ -101,8 +105,12 @@ async fn official_sdks_list_the_same() {
         let app = app_with(id, params, key, &api).await;
         app.sync("src", json!({ "dry_run": true })).await;
         let listed = app.ask("GET", "/api/sync/src/events?limit=1000", Value::Null).await;
-        let mut ours: Vec<_> =
-            listed["items"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
+        let mut ours: Vec<_> = listed["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect();
         let known: serde_json::Map<_, _> =
             params.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
         let Some((sdk, mut theirs)) = sdk_lists(id, language, &api.url(), key, &known.into()).await else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use hookmitt_engine::{
-    Day, DayPart, Engine, ListedLine, SecretText, SyncChange, SyncReport, SyncRequest, SyncView,
+    AwayView, Day, DayPart, Engine, ListedLine, SecretText, SyncChange, SyncReport, SyncRequest, SyncView,
 };
 use hookmitt_event::{EventId, Timestamp};
 use jiff::{ToSpan as _, Zoned, tz::TimeZone};
@@ -248,6 +248,8 @@ pub(crate) struct Reconciled {
     until: Option<Timestamp>,
     /// The days of this machine's time zone, the oldest first.
     items: Vec<DayJson>,
+    /// The times when no hookmitt caught anything, newest first.
+    away: Vec<AwayView>,
 }
 
 /// A provider's events of a day against ours.
@@ -284,12 +286,14 @@ pub(crate) async fn days(
     let since = moment(wanted.since.as_deref())?.unwrap_or(week);
     let until = moment(wanted.until.as_deref())?.unwrap_or(now);
     let zone = TimeZone::system();
-    let found = engine.sync.days(&slug(&name)?, days_between(since, until, &zone)?).await?;
+    let source = slug(&name)?;
+    let away = engine.sync.away(&source, since, until).await?;
+    let found = engine.sync.days(&source, days_between(since, until, &zone)?).await?;
     let Some(((since, until), days)) = found else {
-        return Ok(Json(Reconciled { since: None, until: None, items: Vec::new() }));
+        return Ok(Json(Reconciled { since: None, until: None, items: Vec::new(), away }));
     };
     let items = days.into_iter().map(|day| DayJson::of(day, &zone)).collect();
-    Ok(Json(Reconciled { since: Some(since), until: Some(until), items }))
+    Ok(Json(Reconciled { since: Some(since), until: Some(until), items, away }))
 }
 
 impl DayJson {

@@ -146,7 +146,10 @@ pub(crate) async fn gaps(
     Asked(asked): Asked<GapsPage>,
 ) -> Result<Json<Items<GapView>>, Problem> {
     let page = engine.tunnels.gaps(number(&id)?, asked.cursor, limit(asked.limit)?).await?;
-    let items = page.items.into_iter().map(|gap| engine.tunnels.gap_view(gap)).collect();
+    let mut items = Vec::with_capacity(page.items.len());
+    for gap in page.items {
+        items.push(engine.tunnels.gap_view(gap).await?);
+    }
     Ok(Json(Items { items, next_cursor: page.next.map(|next| next.to_string()) }))
 }
 
@@ -178,7 +181,11 @@ pub(crate) async fn between(
     };
     let (since, until) = (moment(asked.since)?, moment(asked.until)?);
     let found = engine.inbox().gaps_between(since, until, limit(asked.limit)?).await?;
-    Ok(Items::all(found.into_iter().map(GapView::from)))
+    let mut items = Vec::with_capacity(found.len());
+    for gap in found {
+        items.push(engine.tunnels.gap_view(gap).await?);
+    }
+    Ok(Items::all(items))
 }
 
 fn limit(asked: Option<usize>) -> Result<usize, Problem> {

@@ -92,6 +92,10 @@ pub(crate) struct Gap {
     why: String,
     caught_up: u64,
     lost: Option<u64>,
+    #[serde(default)]
+    synced: Option<u64>,
+    #[serde(default)]
+    unrecoverable: Option<u64>,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -172,8 +176,14 @@ pub(crate) fn limits(kind: &str) -> Option<&'static str> {
 /// Formats a gap: `Offline 02:10–08:44: 37 caught up, 0 lost.`
 pub(crate) fn sentence(gap: &Gap, zone: &TimeZone) -> String {
     let from = moment(gap.from, zone);
+    let synced = match (gap.synced, gap.unrecoverable.unwrap_or(0)) {
+        (None, _) => String::new(),
+        (Some(synced), 0) => format!(", {synced} recovered by sync"),
+        (Some(synced), lost) => format!(", {synced} recovered by sync, {lost} can't be"),
+    };
     let what = match gap.lost {
-        Some(lost) => format!("{} caught up, {lost} lost", gap.caught_up),
+        Some(lost) => format!("{} caught up, {lost} lost{synced}", gap.caught_up),
+        None if gap.synced.is_some() => format!("what was sent meanwhile was lost{synced}"),
         None => "what was sent meanwhile is unknown and lost".to_owned(),
     };
     match gap.until {

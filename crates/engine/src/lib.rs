@@ -73,7 +73,8 @@ pub use search::Search;
 pub use secret_text::SecretText;
 pub use settings::{Config, ConfiguredSource, NamedSource};
 pub use sync::{
-    ConnectorParam, ConnectorView, Sync, SyncAsked, SyncAskedBy, SyncChange, SyncError, SyncRequest, SyncView,
+    AwayView, ConnectorParam, ConnectorView, Sync, SyncAsked, SyncAskedBy, SyncChange, SyncError,
+    SyncRequest, SyncView,
 };
 pub use tunnels::{
     Announced, Backlog, DeviceView, GapView, Invitation, PublicRequest, RefusedCount, Removed, RevokedDevice,

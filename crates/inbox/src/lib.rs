@@ -8,6 +8,7 @@ mod aside;
 mod audit;
 #[cfg(test)]
 mod audit_tests;
+mod away;
 mod backup;
 mod batch;
 mod bin;

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The tables that SQLite reads, each with its order. What has a row for each event comes in [`OF_EVENTS`].
-const TABLES: [(&str, &str); 21] = [
+const TABLES: [(&str, &str); 22] = [
     ("meta", "key"),
     ("source", "id"),
     ("target", "id"),
@@ -25,6 +25,7 @@ const TABLES: [(&str, &str); 21] = [
     ("job_failure", "job, n"),
     ("sync_report", "id"),
     ("listed", "source, key"),
+    ("away", "id"),
     ("tally", "source, verdict"),
     ("hourly", "hour, source, via, verdict, status"),
     ("latency", "hour, source, kind"),

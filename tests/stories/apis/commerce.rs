@@ -45,7 +45,12 @@ pub(super) fn shapes() -> Vec<Shape> {
                 if !more {
                     return Some(answer);
                 }
-                let next = format!("<{}{}?limit=250&page_info={}>; rel=\"next\"", call.base, call.path, page.last()?.id("p"));
+                let next = format!(
+                    "<{}{}?limit=250&page_info={}>; rel=\"next\"",
+                    call.base,
+                    call.path,
+                    page.last()?.id("p")
+                );
                 Some(answer.with("Link", next))
             },
             webhook: |thing| {
@@ -73,13 +78,18 @@ pub(super) fn shapes() -> Vec<Shape> {
                         let asked = call.json();
                         let filters = &asked["filterGroups"][0]["filters"];
                         // HubSpot refuses a null cursor and a number as a filter's value.
-                        let span = [0, 1].map(|place| filters[place]["value"].as_str().and_then(|text| text.parse::<i64>().ok()));
-                        if asked.get("after").is_some_and(Value::is_null) || span.iter().any(Option::is_none) {
+                        let span = [0, 1].map(|place| {
+                            filters[place]["value"].as_str().and_then(|text| text.parse::<i64>().ok())
+                        });
+                        if asked.get("after").is_some_and(Value::is_null) || span.iter().any(Option::is_none)
+                        {
                             return Some(ApiAnswer::error(400, "invalid input"));
                         }
-                        let mut found = within(things, span[0].map(|ms| ms / 1_000), span[1].map(|ms| ms / 1_000));
+                        let mut found =
+                            within(things, span[0].map(|ms| ms / 1_000), span[1].map(|ms| ms / 1_000));
                         found.reverse();
-                        let (page, more) = after(&found, asked["after"].as_str(), 2, |thing| thing.number.to_string());
+                        let (page, more) =
+                            after(&found, asked["after"].as_str(), 2, |thing| thing.number.to_string());
                         let results = all(page, |thing| {
                             json!({ "id": contact(thing), "createdAt": thing.rfc3339(), "updatedAt": thing.rfc3339(), "archived": false,
                                 "properties": { "createdate": thing.rfc3339() } })
@@ -94,9 +104,11 @@ pub(super) fn shapes() -> Vec<Shape> {
                 }
             },
             webhook: |thing| {
-                plain(&json!([{ "eventId": 100 + thing.number, "subscriptionId": 25, "portalId": 33, "appId": 1160,
+                plain(
+                    &json!([{ "eventId": 100 + thing.number, "subscriptionId": 25, "portalId": 33, "appId": 1160,
                     "occurredAt": thing.at.as_seconds() * 1_000, "subscriptionType": "contact.creation", "attemptNumber": 0,
-                    "objectId": 5_000 + thing.number, "changeFlag": "CREATED", "changeSource": "IMPORT" }]))
+                    "objectId": 5_000 + thing.number, "changeFlag": "CREATED", "changeSource": "IMPORT" }]),
+                )
             },
         },
         Shape {
@@ -114,7 +126,9 @@ pub(super) fn shapes() -> Vec<Shape> {
                 let found = within(things, None, None);
                 let of = |thing: Thing| json!({ "sys": { "type": "WebhookCallOverview", "id": thing.id("call") }, "statusCode": 500, "errors": [], "eventType": "publish", "url": "https://x.example", "requestAt": thing.rfc3339(), "responseAt": thing.rfc3339() });
                 if rest.is_empty() {
-                    return Some(ApiAnswer::json(&json!({ "sys": { "type": "Array" }, "total": 5, "skip": 0, "limit": 100, "items": all(&found, of) })));
+                    return Some(ApiAnswer::json(
+                        &json!({ "sys": { "type": "Array" }, "total": 5, "skip": 0, "limit": 100, "items": all(&found, of) }),
+                    ));
                 }
                 let thing = found.iter().find(|thing| rest == format!("/{}", thing.id("call")))?;
                 let mut one = of(*thing);
@@ -143,12 +157,16 @@ pub(super) fn shapes() -> Vec<Shape> {
                 }
                 let found = within(things, call.number("since"), call.number("until"));
                 let (page, _) = after(&found, call.asks("before"), 2, |thing| thing.id("token"));
-                Some(ApiAnswer::json(&json!({ "total_items": found.len(), "page_count": 3, "items": all(page, response) })))
+                Some(ApiAnswer::json(
+                    &json!({ "total_items": found.len(), "page_count": 3, "items": all(page, response) }),
+                ))
             },
             webhook: |thing| {
                 let mut form = response(thing);
                 form["form_id"] = json!("lT4Z3j");
-                plain(&json!({ "event_id": thing.id("01EV"), "event_type": "form_response", "form_response": form }))
+                plain(
+                    &json!({ "event_id": thing.id("01EV"), "event_type": "form_response", "form_response": form }),
+                )
             },
         },
     ]

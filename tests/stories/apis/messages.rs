@@ -34,17 +34,21 @@ pub(super) fn shapes() -> Vec<Shape> {
             things: 5,
             says: |call, things| {
                 let found = within(things, None, None);
-                let of = |thing: Thing| json!({ "account_sid": "AC1", "sid": thing.id("NO"), "error_code": "11200", "log_level": "error",
+                let of = |thing: Thing| {
+                    json!({ "account_sid": "AC1", "sid": thing.id("NO"), "error_code": "11200", "log_level": "error",
                     "date_generated": thing.rfc3339(), "date_created": thing.rfc3339(), "date_updated": thing.rfc3339(),
                     "resource_sid": thing.id("SM"), "service_sid": null, "more_info": "", "alert_text": "", "request_method": "POST",
-                    "request_url": "https://x.example", "api_version": "2010-04-01", "url": "" });
+                    "request_url": "https://x.example", "api_version": "2010-04-01", "url": "" })
+                };
                 if call.path == "/v1/Alerts" {
                     let (page, more) = after(&found, call.asks("PageToken"), 2, |thing| thing.id("NO"));
                     let mut alerts = all(page, of);
                     // A call to Twilio's own API that failed is no webhook.
                     alerts.push(json!({ "sid": "NO99999", "error_code": "20003", "date_generated": found[0].rfc3339() }));
                     let next = page.last().filter(|_| more);
-                    let next = next.map(|last| format!("{}/v1/Alerts?PageSize=2&PageToken={}", call.base, last.id("NO")));
+                    let next = next.map(|last| {
+                        format!("{}/v1/Alerts?PageSize=2&PageToken={}", call.base, last.id("NO"))
+                    });
                     let meta = json!({ "page": 0, "page_size": 2, "first_page_url": "", "previous_page_url": null, "url": "", "next_page_url": next, "key": "alerts" });
                     return Some(ApiAnswer::json(&json!({ "alerts": alerts, "meta": meta })));
                 }
@@ -54,7 +58,12 @@ pub(super) fn shapes() -> Vec<Shape> {
                 one["request_variables"] = form(*thing).into();
                 Some(ApiAnswer::json(&one))
             },
-            webhook: |thing| (vec![("Content-Type", "application/x-www-form-urlencoded; charset=utf-8".to_owned())], form(thing)),
+            webhook: |thing| {
+                (
+                    vec![("Content-Type", "application/x-www-form-urlencoded; charset=utf-8".to_owned())],
+                    form(thing),
+                )
+            },
         },
         Shape {
             id: "mailgun",
@@ -68,12 +77,17 @@ pub(super) fn shapes() -> Vec<Shape> {
                 let found = within(things, call.number("begin"), call.number("end"));
                 let (page, _) = after(&found, rest.strip_prefix('/'), 2, |thing| thing.id("mg"));
                 // Mailgun always names a next page; an empty one is the last.
-                let place = page.last().map_or_else(|| rest.trim_start_matches('/').to_owned(), |last| last.id("mg"));
+                let place =
+                    page.last().map_or_else(|| rest.trim_start_matches('/').to_owned(), |last| last.id("mg"));
                 let next = format!("{}/v3/mg.example.com/events/{place}", call.base);
-                Some(ApiAnswer::json(&json!({ "items": all(page, opened), "paging": { "next": next, "previous": "" } })))
+                Some(ApiAnswer::json(
+                    &json!({ "items": all(page, opened), "paging": { "next": next, "previous": "" } }),
+                ))
             },
             webhook: |thing| {
-                plain(&json!({ "signature": { "timestamp": "1", "token": thing.id("tok"), "signature": "00" }, "event-data": opened(thing) }))
+                plain(
+                    &json!({ "signature": { "timestamp": "1", "token": thing.id("tok"), "signature": "00" }, "event-data": opened(thing) }),
+                )
             },
         },
         Shape {
@@ -97,7 +111,9 @@ pub(super) fn shapes() -> Vec<Shape> {
                 Some(ApiAnswer::json(&json!({ "messages": messages })))
             },
             webhook: |thing| {
-                plain(&json!([{ "email": "a@example.com", "event": "delivered", "sg_event_id": thing.id("sge"), "sg_message_id": thing.id("msg."), "timestamp": thing.at.as_seconds() }]))
+                plain(
+                    &json!([{ "email": "a@example.com", "event": "delivered", "sg_event_id": thing.id("sge"), "sg_message_id": thing.id("msg."), "timestamp": thing.at.as_seconds() }]),
+                )
             },
         },
         Shape {
@@ -111,17 +127,23 @@ pub(super) fn shapes() -> Vec<Shape> {
                 if call.path == "/api/auth.test" {
                     return Some(ApiAnswer::json(&json!({ "ok": true, "user_id": "U1" })));
                 }
-                let asked = |name: &str| call.asks(name).map(str::to_owned).or_else(|| {
-                    let body = String::from_utf8_lossy(&call.body).into_owned();
-                    body.split('&').find_map(|pair| pair.strip_prefix(&format!("{name}=")).map(str::to_owned))
-                });
+                let asked = |name: &str| {
+                    call.asks(name).map(str::to_owned).or_else(|| {
+                        let body = String::from_utf8_lossy(&call.body).into_owned();
+                        body.split('&')
+                            .find_map(|pair| pair.strip_prefix(&format!("{name}=")).map(str::to_owned))
+                    })
+                };
                 if call.path != "/api/conversations.history" || asked("channel")? != "C024BE91L" {
                     return None;
                 }
                 let number = |name: &str| asked(name).and_then(|text| text.split('.').next()?.parse().ok());
                 let found = within(things, number("oldest"), number("latest"));
                 let (page, more) = after(&found, asked("cursor").as_deref(), 2, |thing| ts(*thing));
-                let messages = all(page, |thing| json!({ "type": "message", "user": "U1", "text": "hi", "ts": ts(thing) }));
+                let messages = all(
+                    page,
+                    |thing| json!({ "type": "message", "user": "U1", "text": "hi", "ts": ts(thing) }),
+                );
                 let mut list = json!({ "ok": true, "messages": messages, "has_more": more });
                 if more {
                     list["response_metadata"] = json!({ "next_cursor": ts(*page.last()?) });
@@ -129,8 +151,10 @@ pub(super) fn shapes() -> Vec<Shape> {
                 Some(ApiAnswer::json(&list))
             },
             webhook: |thing| {
-                plain(&json!({ "type": "event_callback", "event_id": thing.id("Ev"), "event_time": thing.at.as_seconds(), "team_id": "T1",
-                    "event": { "type": "message", "channel": "C024BE91L", "channel_type": "channel", "user": "U1", "text": "hi", "ts": ts(thing) } }))
+                plain(
+                    &json!({ "type": "event_callback", "event_id": thing.id("Ev"), "event_time": thing.at.as_seconds(), "team_id": "T1",
+                    "event": { "type": "message", "channel": "C024BE91L", "channel_type": "channel", "user": "U1", "text": "hi", "ts": ts(thing) } }),
+                )
             },
         },
         Shape {
@@ -169,15 +193,19 @@ pub(super) fn shapes() -> Vec<Shape> {
                     return Some(ApiAnswer::json(&json!({ "data": { "user": { "user_id": "1" } } })));
                 }
                 let variables = &asked["variables"];
-                let found = within(things, seconds(variables["from"].as_str()), seconds(variables["to"].as_str()));
+                let found =
+                    within(things, seconds(variables["from"].as_str()), seconds(variables["to"].as_str()));
                 let begin = usize::try_from(variables["skip"].as_i64()? / 50).ok()?;
-                let transcripts = all(page(&found, begin, 50), |thing| {
-                    json!({ "id": thing.id("meet"), "title": "Weekly", "date": thing.at.as_seconds() * 1_000 })
-                });
+                let transcripts = all(
+                    page(&found, begin, 50),
+                    |thing| json!({ "id": thing.id("meet"), "title": "Weekly", "date": thing.at.as_seconds() * 1_000 }),
+                );
                 Some(ApiAnswer::json(&json!({ "data": { "transcripts": transcripts } })))
             },
             webhook: |thing| {
-                plain(&json!({ "meeting_id": thing.id("meet"), "event": "meeting.transcribed", "timestamp": thing.at.as_seconds() * 1_000 }))
+                plain(
+                    &json!({ "meeting_id": thing.id("meet"), "event": "meeting.transcribed", "timestamp": thing.at.as_seconds() * 1_000 }),
+                )
             },
         },
     ]

@@ -52,31 +52,38 @@ pub(super) fn shapes() -> Vec<Shape> {
             key: "client:secret",
             proof: ("authorization", "Bearer A21AA"),
             things: 5,
-            says: |call, things| {
-                match call.path.as_str() {
-                    "/v1/oauth2/token" => {
-                        let is_right = call.header("authorization") == Some("Basic Y2xpZW50OnNlY3JldA==");
-                        let token = json!({ "access_token": "A21AA", "token_type": "Bearer", "app_id": "1", "scope": "", "expires_in": 32_400 });
-                        Some(if is_right { ApiAnswer::json(&token) } else { ApiAnswer::error(401, "invalid_client") })
-                    }
-                    "/v1/notifications/webhooks" => Some(ApiAnswer::json(&json!({ "webhooks": [] }))),
-                    "/v1/notifications/webhooks-events" => {
-                        let (from, to) = (call.asks("start_time"), call.asks("end_time"));
-                        let found = within(things, seconds(from), seconds(to));
-                        let (page, more) = after(&found, call.asks("after_id"), 2, |thing| thing.id("WH-"));
-                        let mut links = vec![json!({ "rel": "self", "href": "https://api-m.paypal.com/x", "method": "GET" })];
-                        if more {
-                            let last = page.last()?.id("WH-");
-                            let href = format!(
-                                "{}/v1/notifications/webhooks-events?after_id={last}&start_time={}&end_time={}",
-                                call.base, from.unwrap_or_default(), to.unwrap_or_default()
-                            );
-                            links.push(json!({ "rel": "next", "href": href, "method": "GET" }));
-                        }
-                        Some(ApiAnswer::json(&json!({ "events": all(page, paypal), "count": page.len(), "links": links })))
-                    }
-                    _ => None,
+            says: |call, things| match call.path.as_str() {
+                "/v1/oauth2/token" => {
+                    let is_right = call.header("authorization") == Some("Basic Y2xpZW50OnNlY3JldA==");
+                    let token = json!({ "access_token": "A21AA", "token_type": "Bearer", "app_id": "1", "scope": "", "expires_in": 32_400 });
+                    Some(if is_right {
+                        ApiAnswer::json(&token)
+                    } else {
+                        ApiAnswer::error(401, "invalid_client")
+                    })
                 }
+                "/v1/notifications/webhooks" => Some(ApiAnswer::json(&json!({ "webhooks": [] }))),
+                "/v1/notifications/webhooks-events" => {
+                    let (from, to) = (call.asks("start_time"), call.asks("end_time"));
+                    let found = within(things, seconds(from), seconds(to));
+                    let (page, more) = after(&found, call.asks("after_id"), 2, |thing| thing.id("WH-"));
+                    let mut links =
+                        vec![json!({ "rel": "self", "href": "https://api-m.paypal.com/x", "method": "GET" })];
+                    if more {
+                        let last = page.last()?.id("WH-");
+                        let href = format!(
+                            "{}/v1/notifications/webhooks-events?after_id={last}&start_time={}&end_time={}",
+                            call.base,
+                            from.unwrap_or_default(),
+                            to.unwrap_or_default()
+                        );
+                        links.push(json!({ "rel": "next", "href": href, "method": "GET" }));
+                    }
+                    Some(ApiAnswer::json(
+                        &json!({ "events": all(page, paypal), "count": page.len(), "links": links }),
+                    ))
+                }
+                _ => None,
             },
             webhook: |thing| plain(&paypal(thing)),
         },
@@ -96,7 +103,8 @@ pub(super) fn shapes() -> Vec<Shape> {
                 }
                 let asked = call.json();
                 let span = &asked["query"]["filter"]["created_at"];
-                let mut found = within(things, seconds(span["start_at"].as_str()), seconds(span["end_at"].as_str()));
+                let mut found =
+                    within(things, seconds(span["start_at"].as_str()), seconds(span["end_at"].as_str()));
                 found.reverse();
                 let (page, more) = after(&found, asked["cursor"].as_str(), 2, |thing| thing.id("evt-"));
                 let mut list = json!({ "events": all(page, square), "metadata": [] });
@@ -145,11 +153,16 @@ pub(super) fn shapes() -> Vec<Shape> {
                 }
                 let found = within(things, None, None);
                 let (page, more) = after(&found, call.asks("starting_after"), 2, |thing| thing.id("ev-"));
-                let range = [page.first(), page.last().filter(|_| more)].map(|thing| thing.map(|thing| thing.id("ev-")));
-                Some(ApiAnswer::json(&json!({ "data": all(page, coinbase), "pagination": { "order": "desc", "limit": 2, "cursor_range": range } })))
+                let range = [page.first(), page.last().filter(|_| more)]
+                    .map(|thing| thing.map(|thing| thing.id("ev-")));
+                Some(ApiAnswer::json(
+                    &json!({ "data": all(page, coinbase), "pagination": { "order": "desc", "limit": 2, "cursor_range": range } }),
+                ))
             },
             webhook: |thing| {
-                plain(&json!({ "attempt_number": 1, "id": thing.id("dlv-"), "scheduled_for": thing.rfc3339(), "event": coinbase(thing) }))
+                plain(
+                    &json!({ "attempt_number": 1, "id": thing.id("dlv-"), "scheduled_for": thing.rfc3339(), "event": coinbase(thing) }),
+                )
             },
         },
     ]

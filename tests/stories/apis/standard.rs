@@ -62,7 +62,9 @@ pub(super) fn shapes() -> Vec<Shape> {
                         "nextAttempt": null, "tags": null })
                 });
                 let last = page.last().map(|thing| thing.id("msg_"));
-                Some(ApiAnswer::json(&json!({ "data": data, "iterator": last, "prevIterator": null, "done": !more })))
+                Some(ApiAnswer::json(
+                    &json!({ "data": data, "iterator": last, "prevIterator": null, "done": !more }),
+                ))
             },
             webhook: |thing| signed_id("svix-id", thing.id("msg_"), &svix(thing)),
         },
@@ -123,7 +125,9 @@ pub(super) fn shapes() -> Vec<Shape> {
                             "payload": polar(thing).to_string() } })
                 });
                 let pages = found.len().div_ceil(2);
-                Some(ApiAnswer::json(&json!({ "items": items, "pagination": { "total_count": found.len(), "max_page": pages } })))
+                Some(ApiAnswer::json(
+                    &json!({ "items": items, "pagination": { "total_count": found.len(), "max_page": pages } }),
+                ))
             },
             webhook: |thing| signed_id("webhook-id", thing.id("whe_"), &polar(thing)),
         },
@@ -139,7 +143,10 @@ pub(super) fn shapes() -> Vec<Shape> {
                     return None;
                 }
                 let refused = || Some(ApiAnswer::error(422, "range_start and after exclude each other"));
-                if call.asks("events").is_none() && call.asks("events[]").is_none() && call.asks("events[0]").is_none() {
+                if call.asks("events").is_none()
+                    && call.asks("events[]").is_none()
+                    && call.asks("events[0]").is_none()
+                {
                     return Some(ApiAnswer::error(422, "events is required"));
                 }
                 if call.asks("range_start").is_some() && call.asks("after").is_some() {
@@ -172,7 +179,11 @@ pub(super) fn shapes() -> Vec<Shape> {
                         "occurred_at": thing.rfc3339(), "delivered_at": null, "replayed_at": null, "origin": "event",
                         "last_attempt_at": null, "retry_at": null, "times_attempted": 1, "notification_setting_id": "ntfset_1" })
                 });
-                let next = format!("{}/notifications?after={}", call.base, page.last().map_or_else(String::new, |last| last.id("ntf_")));
+                let next = format!(
+                    "{}/notifications?after={}",
+                    call.base,
+                    page.last().map_or_else(String::new, |last| last.id("ntf_"))
+                );
                 Some(ApiAnswer::json(&json!({ "data": data, "meta": { "request_id": "1",
                     "pagination": { "per_page": 2, "next": next, "has_more": more, "estimated_total": found.len() } } })))
             },
@@ -195,8 +206,10 @@ pub(super) fn shapes() -> Vec<Shape> {
                 Some(ApiAnswer::json(&json!({ "data": all(page, mux), "next_cursor": next })))
             },
             webhook: |thing| {
-                plain(&json!({ "type": "video.asset.ready", "id": thing.id("evt-"), "created_at": thing.rfc3339(),
-                    "object": { "type": "asset", "id": thing.id("asset_") }, "data": mux(thing) }))
+                plain(
+                    &json!({ "type": "video.asset.ready", "id": thing.id("evt-"), "created_at": thing.rfc3339(),
+                    "object": { "type": "asset", "id": thing.id("asset_") }, "data": mux(thing) }),
+                )
             },
         },
     ]

@@ -25,8 +25,10 @@ pub(super) fn shapes() -> Vec<Shape> {
             says: |call, things| {
                 let rest = call.path.strip_prefix("/repos/octo/repo/hooks/42")?;
                 let found = within(things, None, None);
-                let of = |thing: Thing| json!({ "id": 9_000 + thing.number, "guid": thing.id("guid-"), "delivered_at": thing.rfc3339(), "redelivery": false,
-                    "duration": 0.3, "status": "Invalid HTTP Response: 502", "status_code": 502, "event": "push", "action": null, "installation_id": null, "repository_id": 1 });
+                let of = |thing: Thing| {
+                    json!({ "id": 9_000 + thing.number, "guid": thing.id("guid-"), "delivered_at": thing.rfc3339(), "redelivery": false,
+                    "duration": 0.3, "status": "Invalid HTTP Response: 502", "status_code": 502, "event": "push", "action": null, "installation_id": null, "repository_id": 1 })
+                };
                 match rest {
                     "" => Some(ApiAnswer::json(&json!({ "id": 42, "active": true }))),
                     "/deliveries" => {
@@ -35,7 +37,12 @@ pub(super) fn shapes() -> Vec<Shape> {
                         if !more {
                             return Some(answer);
                         }
-                        let next = format!("<{}{}?per_page=2&cursor={}>; rel=\"next\"", call.base, call.path, page.last()?.id("v1_"));
+                        let next = format!(
+                            "<{}{}?per_page=2&cursor={}>; rel=\"next\"",
+                            call.base,
+                            call.path,
+                            page.last()?.id("v1_")
+                        );
                         Some(answer.with("Link", next))
                     }
                     one => {

@@ -1612,6 +1612,29 @@ export interface components {
             /** @description Who did it. */
             who: components["schemas"]["Actor"];
         };
+        /** @description A time when no hookmitt caught anything, as a source sees it. */
+        AwayView: {
+            /**
+             * Format: date-time
+             * @description When the last one ended.
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description How many events of that time backup sync has added; null if no sync has looked at the whole of it.
+             */
+            synced: number | null;
+            /**
+             * Format: int64
+             * @description How many more it can't recover.
+             */
+            unrecoverable: number | null;
+            /**
+             * Format: date-time
+             * @description When the next one began.
+             */
+            until: string;
+        };
         /** @description The events that wait at a relay. */
         Backlog: {
             /**
@@ -2323,6 +2346,11 @@ export interface components {
             lost: number | null;
             /**
              * Format: int64
+             * @description How many events of that time backup sync has added; null if no sync has looked at the whole of it.
+             */
+            synced: number | null;
+            /**
+             * Format: int64
              * @description How long catching up took, in milliseconds.
              */
             took_ms: number | null;
@@ -2331,6 +2359,11 @@ export interface components {
              * @description The number of the tunnel.
              */
             tunnel_id: number;
+            /**
+             * Format: int64
+             * @description How many more it can't recover.
+             */
+            unrecoverable: number | null;
             /**
              * Format: date-time
              * @description When the connection was back; null until everything that waited is here.
@@ -2847,6 +2880,11 @@ export interface components {
                 lost?: number | null;
                 /**
                  * Format: int64
+                 * @description How many events of that time backup sync has added; null if no sync has looked at the whole of it.
+                 */
+                synced?: number | null;
+                /**
+                 * Format: int64
                  * @description How long catching up took, in milliseconds.
                  */
                 took_ms?: number | null;
@@ -2855,6 +2893,11 @@ export interface components {
                  * @description The number of the tunnel.
                  */
                 tunnel_id: number;
+                /**
+                 * Format: int64
+                 * @description How many more it can't recover.
+                 */
+                unrecoverable?: number | null;
                 /**
                  * Format: date-time
                  * @description When the connection was back; null until everything that waited is here.
@@ -3813,6 +3856,8 @@ export interface components {
         };
         /** @description A provider's events against ours, by day. */
         Reconciled: {
+            /** @description The times when no hookmitt caught anything, newest first. */
+            away: components["schemas"]["AwayView"][];
             /** @description The days of this machine's time zone, the oldest first. */
             items: components["schemas"]["DayJson"][];
             /**

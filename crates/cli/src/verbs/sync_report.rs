@@ -66,6 +66,16 @@ struct Reconciled {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     items: Vec<Day>,
+    away: Vec<Away>,
+}
+
+/// A time when no hookmitt caught anything.
+#[derive(Debug, Deserialize)]
+struct Away {
+    from: Timestamp,
+    until: Timestamp,
+    synced: Option<u64>,
+    unrecoverable: Option<u64>,
 }
 
 /// A day of them.
@@ -150,6 +160,19 @@ impl Listed {
     }
 }
 
+impl Away {
+    fn line(&self) -> String {
+        let zone = TimeZone::system();
+        let (from, until) = (shown::day_and_clock(self.from, &zone), shown::day_and_clock(self.until, &zone));
+        let what = match (self.synced, self.unrecoverable.unwrap_or(0)) {
+            (None, _) => "not looked at yet: sync to find out".to_owned(),
+            (Some(synced), 0) => format!("{} recovered", grouped(synced)),
+            (Some(synced), lost) => format!("{} recovered, {} can't be", grouped(synced), grouped(lost)),
+        };
+        format!("  nothing caught {from} to {until}: {what}")
+    }
+}
+
 impl Day {
     fn line(&self) -> String {
         let there = match self.only_there {
@@ -189,6 +212,9 @@ pub(super) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         if let Some((from, until)) = found.since.zip(found.until) {
             told = true;
             print_days(&view, (from, until), found.items, screen)?;
+            if !screen.json {
+                found.away.iter().try_for_each(|away| screen.print(away.line()))?;
+            }
         } else if args.source.is_some() {
             screen.note(format_args!("{}", not_synced(&view)));
             told = true;

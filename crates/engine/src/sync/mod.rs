@@ -5,6 +5,7 @@
 
 mod api_keys;
 mod asked;
+mod away;
 mod error;
 mod lister;
 mod patience;
@@ -17,6 +18,7 @@ mod view;
 
 pub(crate) use api_keys::ApiKeys;
 pub use asked::{AskedBy as SyncAskedBy, SyncAsked};
+pub use away::AwayView;
 pub use error::SyncError;
 pub use people::{Sync, SyncChange, SyncRequest};
 pub(crate) use running::{Progress, Syncing};

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 use super::{
     SyncError, Syncing,
     asked::{AskedBy, SyncAsked},
+    away,
     running::hint_for,
     schedule::{self, Hurried, USUAL},
     set_up::connector_of,
@@ -72,12 +73,15 @@ impl Sync {
 
     /// Syncs by itself whenever this process is the one that delivers.
     pub(crate) fn run(&self, owner: &watch::Receiver<bool>) {
-        let (this, owner) = (self.clone(), owner.clone());
-        let work = move || schedule::work(this.clone(), owner.clone());
+        let (this, owned) = (self.clone(), owner.clone());
+        let work = move || schedule::work(this.clone(), owned.clone());
         self.syncing.base().tasks.keep_going("backup sync", work);
         let this = self.clone();
         let watch = move || schedule::watch_for_gaps(this.clone());
         self.syncing.base().tasks.keep_going("watching for gaps", watch);
+        let (settings, owner) = (Arc::clone(&self.syncing.settings), owner.clone());
+        let note = move || away::work(Arc::clone(&settings), owner.clone());
+        self.syncing.base().tasks.keep_going("noting until when events are caught", note);
     }
 
     /// Returns how every source is synced, by name.
@@ -358,7 +362,7 @@ impl Sync {
         Ok(self.syncing.base().inbox.listed_between(row, span, part, place).await?)
     }
 
-    fn row(&self, slug: &Slug) -> Result<i64, EngineError> {
+    pub(super) fn row(&self, slug: &Slug) -> Result<i64, EngineError> {
         Ok(self.syncing.settings.source(slug)?.source.row)
     }
 }

@@ -15,7 +15,11 @@ use super::{
     running::Running,
     view::{GapView, Seen, Trouble, TunnelState, TunnelView, view},
 };
-use crate::{EngineError, base::Base, settings::Settings};
+use crate::{
+    EngineError,
+    base::Base,
+    settings::{ConfiguredSource, Settings},
+};
 
 /// Which process runs the tunnels of the data directory.
 pub(super) enum Place {
@@ -104,12 +108,45 @@ impl Tunnels {
 
     /// Returns a gap as it is shown. While a relay refuses this device, nobody knows how much of what waited there is
     /// left.
-    pub fn gap_view(&self, gap: Gap) -> GapView {
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn gap_view(&self, gap: Gap) -> Result<GapView, EngineError> {
         let refused = |running: &Running| running.seen().state == TunnelState::Refused;
         let is_open_end =
             gap.until.is_none() && self.register.one(gap.tunnel).is_some_and(|one| refused(&one));
         let view = GapView::from(gap);
-        GapView { lost: view.lost.filter(|_| !is_open_end), ..view }
+        let recovered = self.recovered(&view).await?;
+        Ok(GapView {
+            lost: view.lost.filter(|_| !is_open_end),
+            synced: recovered.map(|(synced, _)| synced),
+            unrecoverable: recovered.map(|(_, lost)| lost),
+            ..view
+        })
+    }
+
+    /// Returns how many events of a gap backup sync has added, and how many it can't recover; `None` if it hasn't looked
+    /// at the whole of the gap for any source.
+    async fn recovered(&self, gap: &GapView) -> Result<Option<(u64, u64)>, EngineError> {
+        let Some(until) = gap.until else { return Ok(None) };
+        let mut all = None;
+        for known in self.sources_of(gap.tunnel_id).await? {
+            let found = self.base.inbox.recovered_between(known.source.row, gap.from, until).await?;
+            if let Some((synced, lost)) = found {
+                let (before, lost_before) = all.unwrap_or((0, 0));
+                all = Some((before + synced, lost_before + lost));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns the sources whose events come through a tunnel: those that it names, else all.
+    async fn sources_of(&self, tunnel: i64) -> Result<Vec<Arc<ConfiguredSource>>, EngineError> {
+        let kept = self.base.inbox.tunnel(tunnel).await?;
+        let named: Vec<_> = kept.source.into_iter().chain(kept.sources).collect();
+        let comes = |slug: &str| named.is_empty() || named.iter().any(|name| name == slug);
+        let config = self.settings.now();
+        Ok(config.sources.values().filter(|known| comes(known.source.slug.as_str())).cloned().collect())
     }
 
     async fn view(&self, kept: KeptTunnel) -> Result<TunnelView, EngineError> {
@@ -125,7 +162,11 @@ impl Tunnels {
         let unserved = running.as_ref().map(|running| running.unserved()).unwrap_or_default();
         let last_event_at = running.and_then(|running| running.last_event_at()).max(kept.last_event_at);
         let kept = KeptTunnel { last_event_at, public_url, ..kept };
-        Ok(TunnelView { unserved, ..view(kept, seen, newest.map(|gap| self.gap_view(gap))) })
+        let newest = match newest {
+            Some(gap) => Some(self.gap_view(gap).await?),
+            None => None,
+        };
+        Ok(TunnelView { unserved, ..view(kept, seen, newest) })
     }
 
     /// Returns this device's credentials for a tunnel.

@@ -194,6 +194,10 @@ pub struct GapView {
     pub first_seq: Option<i64>,
     /// The last event that was caught up.
     pub last_seq: Option<i64>,
+    /// How many events of that time backup sync has added; null if no sync has looked at the whole of it.
+    pub synced: Option<u64>,
+    /// How many more it can't recover.
+    pub unrecoverable: Option<u64>,
 }
 
 impl From<Gap> for GapView {
@@ -210,6 +214,8 @@ impl From<Gap> for GapView {
             took_ms: gap.took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
             first_seq: gap.first_seq,
             last_seq: gap.last_seq,
+            synced: None,
+            unrecoverable: None,
         }
     }
 }
