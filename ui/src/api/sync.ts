@@ -28,6 +28,9 @@ export type Day = Schemas['DayJson'];
 /** A provider's events against ours, by day. */
 export type Reconciled = Schemas['Reconciled'];
 
+/** A time when no hookmitt caught anything, as a source sees it. */
+export type Away = Schemas['AwayView'];
+
 /** An event, as the provider lists it or as it is here. */
 export type Listed = Schemas['ListedJson'];
 

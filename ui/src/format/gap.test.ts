@@ -14,6 +14,8 @@ const gap = (change: Partial<Gap>): Gap => ({
   why: 'asleep',
   caught_up: 37,
   lost: 0,
+  synced: null,
+  unrecoverable: null,
   took_ms: 200,
   first_seq: 1,
   last_seq: 37,
@@ -63,4 +65,12 @@ test('where nothing is kept, nobody says that nothing is lost', () => {
   expect(isNews(unknown)).toBe(true);
   expect(isNews({ ...unknown, why: 'off' })).toBe(false);
   expect(isNews(gap({ caught_up: 0, lost: 0 }))).toBe(false);
+});
+
+test('what backup sync recovered of a gap', () => {
+  const lossy = gap({ lost: 2, synced: 2, unrecoverable: 0 });
+  expect(gapSentence(lossy, now)).toBe('Offline 02:10–08:44: 37 caught up, 2 lost, 2 recovered by sync');
+  const unknown = gap({ lost: null, synced: 3, unrecoverable: 1 });
+  expect(gapSentence(unknown, now)).toBe('Offline 02:10–08:44: 3 recovered by sync, 1 not recoverable');
+  expect(backLine(unknown, now)).toBe('Back at 08:44, 3 recovered by sync, 1 not recoverable');
 });

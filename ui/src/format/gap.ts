@@ -39,7 +39,16 @@ export function isNews(gap: Gap): boolean {
 }
 
 /** What a sentence about a gap is made of; `open`: it goes on, or is still being caught up. */
-type Told = Pick<Gap, 'from' | 'until' | 'caught_up' | 'lost'> & { why: Gap['why'] | null; open?: boolean };
+type Told = Pick<Gap, 'from' | 'until' | 'caught_up' | 'lost' | 'synced' | 'unrecoverable'> & {
+  why: Gap['why'] | null;
+  open?: boolean;
+};
+
+/** Says what backup sync recovered of a time: `2 recovered by sync, 1 not recoverable`; null if it hasn't looked. */
+export function recovered({ synced, unrecoverable }: Pick<Gap, 'synced' | 'unrecoverable'>): string | null {
+  if (synced === null) return null;
+  return `${count(synced)} recovered by sync${unrecoverable ? `, ${count(unrecoverable)} not recoverable` : ''}`;
+}
 
 /** Says what happened in a gap: `Offline 02:10–08:44: 37 caught up, 0 lost`. With the kind of its tunnel, says why. */
 export function gapSentence(gap: Told, now: number, kind?: Tunnel['kind']): string {
@@ -47,10 +56,11 @@ export function gapSentence(gap: Told, now: number, kind?: Tunnel['kind']): stri
   const why = kind && gap.why ? outageThen(gap.why, kind) : '';
   if (gap.until === null) return `Offline since ${moment(from, now)}${why}`;
   const events = kind ? (gap.caught_up === 1 ? ' event' : ' events') : '';
-  const came =
-    gap.lost === null
-      ? 'what was sent is lost, and how much is unknown'
-      : `${count(gap.caught_up)}${events} caught up${gap.open ? ' so far' : `, ${count(gap.lost)} lost`}`;
+  const found = recovered(gap);
+  const caught =
+    gap.lost !== null &&
+    `${count(gap.caught_up)}${events} caught up${gap.open ? ' so far' : `, ${count(gap.lost)} lost`}`;
+  const came = [caught, found].filter(Boolean).join(', ') || 'what was sent is lost, and how much is unknown';
   return `Offline ${span(from, Date.parse(gap.until), now)}${why}: ${came}`;
 }
 
@@ -63,6 +73,8 @@ export function backAt(until: number, now: number): string {
 /** Says in few words what came of a gap: `Back at 08:44, 37 caught up, 2 lost`. */
 export function backLine(gap: Gap, now: number): string {
   const back = backAt(Date.parse(gap.until ?? gap.from), now).replace(/\.$/, '');
-  if (gap.lost === null) return `${back}, nothing was stored`;
-  return `${back}, ${count(gap.caught_up)} caught up${gap.lost > 0 ? `, ${count(gap.lost)} lost` : ''}`;
+  const found = recovered(gap);
+  if (gap.lost === null) return `${back}, ${found ?? 'nothing was stored'}`;
+  const lost = gap.lost > 0 && `${count(gap.lost)} lost`;
+  return [back, `${count(gap.caught_up)} caught up`, lost, found].filter(Boolean).join(', ');
 }

@@ -43,3 +43,15 @@ export function todoAbout({ code, status }: Pick<Refusal, 'code' | 'status'>): s
   if (status === 429) return 'The sender may send again, more slowly.';
   return status >= 500 ? 'Most providers send again.' : 'Correct the request at the sender.';
 }
+
+const [BEFORE, AFTER] = [60 * 60_000, 60_000];
+
+/**
+ * Returns the time in which the provider lists the event of a refused request: it happened before it was sent, and may
+ * have been sent more than once.
+ */
+export function around(refusedAt: string, now: number): { since: string; until?: string } {
+  const at = Date.parse(refusedAt);
+  const since = new Date(at - BEFORE).toISOString();
+  return at + AFTER < now ? { since, until: new Date(at + AFTER).toISOString() } : { since };
+}

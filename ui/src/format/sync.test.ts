@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Connector, Day, Param, Report, SyncView } from '../api/sync';
 import type { Job } from '../api/shapes';
+import { around as aroundRefusal } from './refusal';
 import {
   dayBars,
   dayLabel,
@@ -215,4 +216,9 @@ it('finds the newest sync of each source, or the one that runs', () => {
   const [waits, retry] = [job({ id: 5, state: 'waiting' }), job({ id: 6, kind: 'retry' })];
   const last = lastSyncs([retry, waits, other, job(), job({ id: 1, state: 'failed' })]);
   expect([last.get('stripe')?.id, last.get('github')?.id]).toEqual([3, 4]);
+});
+
+it('looks for a refused event in the hour before it was refused', () => {
+  expect(aroundRefusal(at(HOUR), now)).toEqual({ since: at(2 * HOUR), until: at(59 * MINUTE) });
+  expect(aroundRefusal(at(1_000), now)).toEqual({ since: at(HOUR + 1_000) });
 });

@@ -1,3 +1,4 @@
+import { isOpen } from '../format/job';
 import { opened } from '../api/ahead';
 import { onUnauthorised } from '../api/client';
 import { keepLive } from '../api/live';
@@ -196,6 +197,9 @@ class Connection {
   #job(job: Job) {
     jobs.apply(job);
     syncs.saw(job);
+    if (job.kind !== 'sync' || isOpen(job)) return;
+    tunnels.changed(); // what was recovered of their gaps
+    void gaps.read().catch(() => undefined);
   }
 
   #gap(line: Gap) {

@@ -16,6 +16,8 @@ export const gap = (change: Partial<Gap> = {}): Gap => ({
   why: 'asleep',
   caught_up: 37,
   lost: 0,
+  synced: null,
+  unrecoverable: null,
   took_ms: 210,
   first_seq: 1,
   last_seq: 37,

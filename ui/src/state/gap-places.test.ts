@@ -22,6 +22,8 @@ const gap = (id: number, last: number | null, until = 0): Gap => ({
   why: 'asleep',
   caught_up: 1,
   lost: 0,
+  synced: null,
+  unrecoverable: null,
   took_ms: 1,
   first_seq: last,
   last_seq: last,

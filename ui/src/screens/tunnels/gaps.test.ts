@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { Gap, Tunnel } from '../../api/shapes';
 import { gap, iso, now, tunnel } from '../../state/examples';
-import { gapRows, gapSum, noGaps, shownGaps, tookWords } from './gaps';
+import { canMiss, gapRows, gapSum, noGaps, servedBy, shownGaps, tookWords } from './gaps';
 
 const rows = (gaps: Gap[], change: Partial<Tunnel> = {}) => {
   const one = tunnel(change);
@@ -82,4 +82,24 @@ test('what gaps come to', () => {
 test('a program keeps its name as it is written', () => {
   const program = { kind: 'cloudflared', state: 'offline', since: open.from, why: 'not_running' } as const;
   expect(rows([], program)[0]?.why).toBe('cloudflared isn’t running');
+});
+
+test('a gap in which events may be missing, until a sync has looked', () => {
+  const missing = (change: Partial<Gap>) => shownGaps([gap(change)], tunnel()).map(canMiss)[0];
+  expect([missing({}), missing({ lost: 2 }), missing({ lost: null })]).toEqual([false, true, true]);
+  expect([missing({ lost: 2, synced: 2 }), missing({ lost: null, until: null })]).toEqual([false, false]);
+  expect(rows([gap({ lost: 2, synced: 2, unrecoverable: 0 })])[0]).toMatchObject({
+    caught: '37 + 2 by sync',
+  });
+  expect(rows([gap({ lost: null, synced: 3, unrecoverable: 1 })], { kind: 'smee' })[0]).toMatchObject({
+    caught: '3 by sync',
+    lost: '1',
+  });
+});
+
+test('the sources that come through a tunnel', () => {
+  const all = [{ source: 'shop' }, { source: 'pay' }];
+  expect(servedBy({ source: null, sources: [] }, all)).toEqual(all);
+  expect(servedBy({ source: null, sources: ['pay'] }, all)).toEqual([{ source: 'pay' }]);
+  expect(servedBy({ source: 'shop', sources: [] }, all)).toEqual([{ source: 'shop' }]);
 });

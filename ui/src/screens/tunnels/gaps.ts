@@ -21,7 +21,15 @@ export function shownGaps(gaps: readonly Gap[], tunnel: Tunnel): ShownGap[] {
   const shown = gaps.map((gap) => shownGap(gap, tunnel));
   if (isUp(tunnel) || shown.some(({ until }) => until === null)) return shown;
   const { id, label, since } = tunnel;
-  const none = { caught_up: 0, lost: null, took_ms: null, first_seq: null, last_seq: null };
+  const none = {
+    caught_up: 0,
+    lost: null,
+    synced: null,
+    unrecoverable: null,
+    took_ms: null,
+    first_seq: null,
+    last_seq: null,
+  };
   const present = { id: 0, tunnel_id: id, label, from: since, until: null, open: true };
   return [{ ...present, ...none, ...outageOf(tunnel) }, ...shown];
 }
@@ -65,16 +73,36 @@ export function gapRows(gaps: readonly ShownGap[], { kind }: Pick<Tunnel, 'kind'
 }
 
 /** Says what came of a gap. Only a relay keeps requests, so only a relay knows; while a gap goes on, nobody does. */
-function numbers({ until, open, caught_up: caught, lost }: ShownGap, kind: Tunnel['kind']) {
-  if (kind !== 'relay') return { caught: '–', lost: 'unknown' };
+function numbers(
+  { until, open, caught_up: caught, lost, synced, unrecoverable }: ShownGap,
+  kind: Tunnel['kind'],
+) {
+  if (kind !== 'relay') {
+    if (synced === null) return { caught: '–', lost: 'unknown' };
+    return { caught: `${count(synced)} by sync`, lost: count(unrecoverable ?? 0) };
+  }
   if (until === null) return { caught: '–', lost: '–' };
   if (open) return { caught: `${count(caught)} so far`, lost: lost ? `${count(lost)} so far` : '–' };
-  return { caught: count(caught), lost: lost === null ? 'unknown' : count(lost) };
+  const also = synced ? ` + ${count(synced)} by sync` : '';
+  return { caught: `${count(caught)}${also}`, lost: lost === null ? 'unknown' : count(lost) };
 }
 
 /** Returns the gaps that did not end before this time. */
 export function gapsSince(gaps: readonly ShownGap[], from: number): ShownGap[] {
   return gaps.filter(({ until }) => until === null || Date.parse(until) >= from);
+}
+
+/** Whether events may be missing that were sent in a gap: some are lost, or nobody knows, and no sync has looked. */
+export const canMiss = ({ until, open, lost, synced }: ShownGap): boolean =>
+  until !== null && !open && lost !== 0 && synced === null;
+
+/** Returns those of the sources that come through a tunnel; one that names none serves all. */
+export function servedBy<T extends { source: string }>(
+  { source, sources }: Pick<Tunnel, 'source' | 'sources'>,
+  all: readonly T[],
+): T[] {
+  const named = source === null ? sources : [source];
+  return all.filter((one) => named.length === 0 || named.includes(one.source));
 }
 
 /** Returns the text shown in place of gaps if there are none. */

@@ -17,6 +17,8 @@ const gap = (from: string, until: string | null, change: Partial<Gap> = {}): Sho
   why: 'asleep',
   caught_up: 3,
   lost: 0,
+  synced: null,
+  unrecoverable: null,
   took_ms: 100,
   first_seq: 1,
   last_seq: 3,
