@@ -23,6 +23,7 @@ import './stories/session.mjs';
 import './stories/settings.mjs';
 import './stories/signature.mjs';
 import './stories/signing_settings.mjs';
+import './stories/sync.mjs';
 import './stories/tries.mjs';
 import './stories/tunnels.mjs';
 import { chromiumPath, closeBrowser } from './support/browser.mjs';

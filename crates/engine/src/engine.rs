@@ -192,12 +192,12 @@ impl Engine {
         let retries = Retries::new(s(), Arc::clone(&bells));
         let search = Search::new(Arc::clone(&base), index);
         let trash = Trash::new(Arc::clone(&base), Arc::clone(&bells), Arc::clone(&verdicts));
-        let syncing = Arc::new(Syncing::new(s(), Arc::clone(&capture), api_keys, network));
+        let syncing = Arc::new(Syncing::new(s(), Arc::clone(&capture), api_keys.clone(), network));
         let (done, owner) = ((&search, &trash, &retries), owner_lock.watch());
         let jobs = Jobs::new(Arc::clone(&base), done, Arc::clone(&syncing), owner);
         let replays = Replays::new(s(), Arc::clone(&capture), targets.clone(), Arc::clone(&bells));
         Self {
-            sources: Sources::new(s(), secrets.clone(), Arc::clone(&verdicts), register),
+            sources: Sources::new(s(), secrets.clone(), api_keys, Arc::clone(&verdicts), register),
             delivered_secrets: DeliveredSecrets::new(s(), secrets.clone()),
             test_keys: TestKeys::new(s(), secrets.clone()),
             samples: Samples::new(s(), Arc::clone(&capture), replays.clone()),

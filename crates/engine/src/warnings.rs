@@ -14,7 +14,7 @@ impl Engine {
     /// Returns what a person should know about the secrets.
     pub fn secret_warnings(&self) -> Vec<String> {
         let (secrets, tunnels) = (self.settings.secrets.unencrypted(), self.tunnels.unencrypted());
-        let unencrypted = Unencrypted { secrets, tunnels }.warning();
+        let unencrypted = Unencrypted { secrets, api_keys: self.sync.unencrypted(), tunnels }.warning();
         unencrypted.into_iter().chain(self.settings.secrets.warnings()).collect()
     }
 

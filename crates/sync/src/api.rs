@@ -174,7 +174,7 @@ impl Api {
             let body = serde_json::from_slice(&body).map_err(|error| CallError::NoJson(error.to_string()))?;
             return Ok(Reply { body, link, date });
         }
-        let said = self.said(&body);
+        let said = serde_json::from_slice(&body).ok().and_then(|json| self.said(json));
         Err(match status.as_u16() {
             429 => CallError::Limited { after: limits.wait(), said },
             403 if limits.is_spent() => CallError::Limited { after: limits.wait(), said },
@@ -196,14 +196,19 @@ impl Api {
         Ok(body)
     }
 
-    /// Returns what an answer that isn't a good one says, in its own words.
-    fn said(&self, body: &[u8]) -> Option<String> {
-        let said = match serde_json::from_slice::<&RawValue>(body) {
-            Ok(json) => said_in(json)?,
-            Err(_) => return None,
-        };
-        // Nobody knows what an API repeats of the request that it refuses.
-        Some(said.replace(self.key.as_str(), "…"))
+    /// Returns what an answer says that isn't a good one, in its own words. GraphQL gives such answers a good status.
+    pub fn said(&self, json: &RawValue) -> Option<String> {
+        /// The longest message that is shown, in characters.
+        const LONGEST: usize = 300;
+        let said = self.without_key(&said_in(json)?);
+        Some(said.chars().take(LONGEST).collect())
+    }
+
+    /// Returns why an answer with a good status is none all the same: Slack says `"ok": false`, and GraphQL has `errors`.
+    pub fn refusal(&self, json: &RawValue) -> Option<String> {
+        let is_refusal = raw::at(json, "/ok").is_some_and(|ok| ok.get() == "false")
+            || raw::at(json, "/errors/0").is_some();
+        is_refusal.then(|| self.said(json).unwrap_or_else(|| "it refuses".to_owned()))
     }
 
     fn failed(&self, error: &reqwest::Error) -> CallError {
@@ -218,7 +223,23 @@ impl Api {
             }
             cause = inner;
         }
-        CallError::Unreachable(cause.to_string().replace(self.key.as_str(), "…"))
+        CallError::Unreachable(self.without_key(&cause.to_string()))
+    }
+
+    /// Returns a text without the key, in whatever form it was sent. Nobody knows what an API repeats of a request that it
+    /// refuses.
+    fn without_key(&self, text: &str) -> String {
+        let key = self.key.as_str();
+        let password = key.split_once(':').map_or(key, |(_, password)| password);
+        let encoded = [key, &format!("{key}:")].map(|form| Zeroizing::new(STANDARD.encode(form)));
+        let mut clean = text.to_owned();
+        for form in [encoded[1].as_str(), encoded[0].as_str(), key, password] {
+            let bare = form.trim_end_matches('=');
+            if bare.len() >= 4 {
+                clean = clean.replace(form, "…").replace(bare, "…");
+            }
+        }
+        clean
     }
 }
 
@@ -229,7 +250,7 @@ impl fmt::Debug for Api {
 }
 
 /// Returns the message in the JSON of an error, wherever providers put it.
-pub(crate) fn said_in(json: &RawValue) -> Option<String> {
+fn said_in(json: &RawValue) -> Option<String> {
     const PLACES: [&str; 9] = [
         "/error/message",
         "/errors/0/message",
@@ -241,8 +262,7 @@ pub(crate) fn said_in(json: &RawValue) -> Option<String> {
         "/errors/0",
         "/error",
     ];
-    let found = PLACES.iter().find_map(|place| raw::at(json, place).and_then(raw::text))?;
-    Some(found.chars().take(300).collect())
+    PLACES.iter().find_map(|place| raw::at(json, place).and_then(raw::text))
 }
 
 /// What an answer says about how often may be called.

@@ -21,15 +21,3 @@ pub use connector::{Call, Connector, Gives, Key, KeyPlace, List, OwnError, Param
 pub use item::{Item, ItemError};
 pub use paging::{Answer, Paging, PagingError, Place, Walk};
 pub use template::{Filling, Template, TemplateError};
-
-/// Returns why an answer with a good status is none all the same: Slack says `"ok": false`, and GraphQL has `errors`.
-pub fn refusal_in(json: &serde_json::value::RawValue) -> Option<String> {
-    let is_refusal =
-        raw::at(json, "/ok").is_some_and(|ok| ok.get() == "false") || raw::at(json, "/errors/0").is_some();
-    is_refusal.then(|| api::said_in(json).unwrap_or_else(|| "it refuses".to_owned()))
-}
-
-/// Returns the message in the JSON of an error that was answered with a good status, as GraphQL does.
-pub fn said_in(json: &serde_json::value::RawValue) -> Option<String> {
-    api::said_in(json)
-}

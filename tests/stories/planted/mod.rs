@@ -7,11 +7,12 @@
 mod scene;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use hookmitt_stories::{Answer, LocalServer, Ran, eventually};
+use hookmitt_stories::{Answer, ApiAnswer, LocalServer, ProviderApi, Ran, eventually};
 use serde_json::{Value, json};
 
 use self::scene::{
-    ARGUMENT, BAD_KEY, DAMAGED, IN_JSON, Scene, WEBHOOK, WRONG_BEARER, WRONG_INVITE, WRONG_TOKEN, telling_all,
+    API_KEY, ARGUMENT, BAD_KEY, DAMAGED, IN_JSON, Scene, WEBHOOK, WRONG_BEARER, WRONG_INVITE, WRONG_TOKEN,
+    telling_all,
 };
 use super::listen::{folder, github};
 
@@ -19,6 +20,7 @@ use super::listen::{folder, github};
 async fn promise_7_planted_secrets_come_out_nowhere() {
     let mut scene = Scene::set().await;
     secrets_are_set(&mut scene).await;
+    sources_are_synced(&mut scene).await;
     tunnels_are_opened(&mut scene).await;
     scene.plant_kept_keys();
     sessions_are_opened(&mut scene).await;
@@ -42,6 +44,45 @@ async fn secrets_are_set(scene: &mut Scene) {
         scene.runs(&[&["doctor"], as_json].concat(), "").await;
         scene.runs(&[&["source", "show", "gh"], as_json].concat(), "").await.exits(0);
     }
+}
+
+async fn sources_are_synced(scene: &mut Scene) {
+    // An API that repeats the key in everything that it says.
+    let api = ProviderApi::start(&["localhost"], |call| {
+        let line = call.header("authorization").unwrap_or_default();
+        let key = line.split_once(' ').map_or(line, |(_, key)| key);
+        match call.asks("status") {
+            Some(status) => ApiAnswer::error(status.parse().unwrap(), &format!("no {key}, {line}")),
+            None => ApiAnswer::json(&json!([{ "id": "1", "type": "a.b" }])),
+        }
+    });
+    scene.runs(&["source", "add", "api"], "").await.exits(0);
+    let file = scene.data.path().join("own.toml");
+    for (status, sent) in
+        [("", "\"bearer\""), ("?status=401", "\"basic\""), ("?status=500", "{ header = \"Authorization\" }")]
+    {
+        let connector = format!(
+            "name = \"Own\"\nkey.sent = {sent}\n[list]\nitems = \"\"\nid = \"/id\"\ncall.url = \"{}/list{status}\"\n",
+            api.url()
+        );
+        std::fs::write(&file, connector).unwrap();
+        let set = ["sync", "set", "api", "--every", "off", "--connector", file.to_str().unwrap()];
+        scene.runs(&set, "").await.exits(0);
+        scene.runs(&["sync", "key", "api"], &format!("{API_KEY}\n")).await.exits(0);
+        scene.runs(&["sync", "key", "api", "--check"], "").await;
+        scene.runs(&["sync", "api"], "").await;
+    }
+    for arguments in [
+        &["sync", "list"][..],
+        &["sync", "show", "api"],
+        &["sync", "report", "--syncs"],
+        &["jobs"],
+        &["audit"],
+    ] {
+        scene.runs(arguments, "").await.exits(0);
+        scene.runs(&[arguments, &["--json"]].concat(), "").await.exits(0);
+    }
+    scene.runs(&["sync", "key", "api", ARGUMENT], "").await.exits(2);
 }
 
 async fn tunnels_are_opened(scene: &mut Scene) {

@@ -18,6 +18,7 @@ use super::super::listen::folder;
 
 pub(super) const WEBHOOK: &str = "planted-webhook \"secret\"/+&%\\ 1";
 pub(super) const OF_ENV: &str = "planted-environment/+&% \"secret\" 2";
+pub(super) const API_KEY: &str = "planted-api-key/+&%secret4";
 pub(super) const LENT: &str = "planted-lent/+&% \"secret\" 3";
 pub(super) const WRONG_TOKEN: &str = "hmr_planted-Wrong-Relay-Token-4";
 pub(super) const WRONG_INVITE: &str = "hookmitt-invite:planted-Wrong-Invite-5";
@@ -59,6 +60,7 @@ impl Scene {
             ("the webhook secret", WEBHOOK),
             ("the secret of the environment", OF_ENV),
             ("the lent secret", LENT),
+            ("the API key", API_KEY),
             ("a token that the relay refuses", WRONG_TOKEN),
             ("a damaged invitation", WRONG_INVITE),
             ("a wrong API token", WRONG_BEARER),
@@ -205,7 +207,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();
-        let keeps_secrets = path.file_name().is_some_and(|name| name == "secrets.json" || name == "token");
+        let keeps_secrets = path
+            .file_name()
+            .is_some_and(|name| name == "secrets.json" || name == "api-keys.json" || name == "token");
         if path.is_dir() {
             all.extend(files(&path));
         } else if path.is_file() && !keeps_secrets {

@@ -41,7 +41,7 @@ export const quick = (now, change = {}) => tunnel(now, {
 
 /** Makes a gap of tunnel 1. */
 export const gap = (id, from, until, change = {}) => ({
-  id, tunnel_id: 1, label: 'acme-dev', from, until, why: 'asleep', caught_up: 0, lost: 0, took_ms: 200, first_seq: null, last_seq: null, ...change,
+  id, tunnel_id: 1, label: 'acme-dev', from, until, why: 'asleep', caught_up: 0, lost: 0, synced: null, unrecoverable: null, took_ms: 200, first_seq: null, last_seq: null, ...change,
 });
 
 /** Makes the gaps of a week, newest first; the newest ended 16 minutes ago. `last_seq` is the last event it brought. */

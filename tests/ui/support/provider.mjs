@@ -16,15 +16,19 @@ export const invoice = (number, ago, type = 'invoice.paid') => ({
 export class Provider {
   /** What it lists, in any order. */
   events = [];
+  /** The most that a page of its list has. */
+  most = 100;
+  /** Whether the content of each event is asked for by itself; it has none of those in `emptied`. */
+  detailed = false;
+  emptied = new Set();
   /** Decides whether it answers otherwise: `{ status, body }`, or a promise that it waits for first. */
   instead = () => undefined;
   /** The addresses that were called. */
   seen = [];
   #server = createServer((request, response) => void this.#answer(request, response));
 
-  static async start(events = []) {
-    const provider = new Provider();
-    provider.events = events;
+  static async start(events = [], { most = 100, detailed = false } = {}) {
+    const provider = Object.assign(new Provider(), { events, most, detailed });
     await new Promise((resolve) => provider.#server.listen(0, '127.0.0.1', resolve));
     provider.url = `http://127.0.0.1:${provider.#server.address().port}/v1/events`;
     return provider;
@@ -32,14 +36,15 @@ export class Provider {
 
   /** The connector with which a source asks it. */
   get connector() {
+    const detail = this.detailed && { detail: { url: `${this.url}/{{/id}}` } };
     return {
       name: 'Stripe', hosts: ['127.0.0.1'], days: 30, gives: 'event',
       lost: ['Events that are older than 30 days.', 'The signature: the API gives the event, not what was sent, so a copy is unsigned.'],
       key: { sent: 'bearer', scope: 'A restricted key (rk_…) that may read events, and nothing else.', hint: 'Stripe Dashboard, Developers, API keys' },
       check: { url: this.url, query: [['limit', '1']] },
       list: {
-        items: '/data', id: '/id', time: '/created', next: { last_id: '/has_more' }, newest_first: true,
-        call: { url: this.url, query: [['limit', '100'], ['created[gte]', '{{since|s}}'], ['created[lt]', '{{until|s}}'], ['starting_after', '{{cursor}}']] },
+        ...detail, items: '/data', id: '/id', time: '/created', next: { last_id: '/has_more' }, newest_first: true,
+        call: { url: this.url, query: [['limit', String(this.most)], ['created[gte]', '{{since|s}}'], ['created[lt]', '{{until|s}}'], ['starting_after', '{{cursor}}']] },
       },
       event: { headers: [['Content-Type', 'application/json; charset=utf-8']], body: '' },
     };
@@ -74,6 +79,11 @@ export class Provider {
     const number = (name, otherwise) => Number(asked.get(name) ?? otherwise);
     if (headers.authorization !== `Bearer ${KEY}`) {
       return { status: 401, body: { error: { message: 'Invalid API Key provided: rk_****', type: 'invalid_request_error' } } };
+    }
+    const one = new URL(url, this.url).pathname.split('/v1/events/')[1];
+    if (one) {
+      const found = this.emptied.has(one) ? undefined : this.events.find(({ id }) => id === one);
+      return found ? { status: 200, body: found } : { status: 404, body: { error: { message: `No such event: '${one}'` } } };
     }
     const within = ({ created }) => created >= number('created[gte]', 0) && created < number('created[lt]', Infinity);
     const all = this.events.filter(within).sort((a, b) => b.created - a.created || (a.id < b.id ? 1 : -1));

@@ -17,6 +17,7 @@ use super::{Secrets, hosts::allow_hosts, params::set_params};
 use crate::{
     EngineError,
     settings::{ConfiguredSource, Settings},
+    sync::ApiKeys,
     tunnels::Register,
     verdicts::Verdicts,
 };
@@ -194,6 +195,7 @@ fn check(settings: &SourceSettings) -> Result<(), EngineError> {
 pub struct Sources {
     settings: Arc<Settings>,
     secrets: Secrets,
+    api_keys: ApiKeys,
     verdicts: Arc<Verdicts>,
     tunnels: Arc<Register>,
 }
@@ -202,10 +204,11 @@ impl Sources {
     pub(crate) const fn new(
         settings: Arc<Settings>,
         secrets: Secrets,
+        api_keys: ApiKeys,
         verdicts: Arc<Verdicts>,
         tunnels: Arc<Register>,
     ) -> Self {
-        Self { settings, secrets, verdicts, tunnels }
+        Self { settings, secrets, api_keys, verdicts, tunnels }
     }
 
     /// Returns every source, sorted by name.
@@ -266,7 +269,7 @@ impl Sources {
         self.one(&slug)
     }
 
-    /// Removes a source with its secrets and targets. Its events stay.
+    /// Removes a source with its secrets, its API key and its targets. Its events stay.
     ///
     /// # Errors
     /// Fails if the source is unknown, or if the keychain doesn't delete a secret.
@@ -277,6 +280,7 @@ impl Sources {
                 self.secrets.remove(slug.clone(), secret.label).await?;
             }
         }
+        self.api_keys.remove(slug.clone()).await?;
         let config = self.settings.now();
         let targets = config.targets.values().filter(|target| target.source.as_ref() == Some(&slug));
         let targets: Vec<_> = targets.map(|target| target.id).collect();

@@ -1,6 +1,9 @@
 //! The API keys of sources, in the vault, apart from signing secrets. They are read when they are used.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use hookmitt_event::Slug;
 use hookmitt_vault::{Location, StoreChoice, Vault, VaultError};
@@ -52,6 +55,11 @@ impl ApiKeys {
     pub(super) async fn places(&self) -> Result<Vec<(Slug, Location)>, EngineError> {
         let entries = self.blocking(Vault::list).await?;
         Ok(entries.into_iter().map(|entry| (entry.source, entry.place)).collect())
+    }
+
+    /// Returns how many keys are kept in the private file, and where that is.
+    pub(super) fn unencrypted(&self) -> Option<(usize, PathBuf)> {
+        self.0.unencrypted().map(|(count, path)| (count, path.to_owned()))
     }
 
     async fn blocking<T: Send + 'static>(

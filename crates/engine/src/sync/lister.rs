@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hookmitt_event::Timestamp;
-use hookmitt_sync::{Answer, Asked, CallError, Item, Place, Reply, Values, Walk, Window, said_in};
+use hookmitt_sync::{Answer, Asked, CallError, Item, Place, Reply, Values, Walk, Window};
 
 use super::{SyncError, patience::Patience, set_up::SetUp};
 
@@ -106,7 +106,8 @@ impl<'a> Lister<'a> {
     fn read(&mut self, reply: &Reply) -> Result<Vec<Item>, SyncError> {
         let connector = &self.set_up.connector;
         let items = connector.items(&reply.body);
-        let items = items.map_err(|error| SyncError::Items { error, said: said_in(&reply.body) })?;
+        let items =
+            items.map_err(|error| SyncError::Items { error, said: self.set_up.api.said(&reply.body) })?;
         self.listed += items.len();
         if self.listed > MOST {
             return Err(SyncError::TooMany(MOST));

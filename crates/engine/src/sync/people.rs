@@ -1,6 +1,6 @@
 //! Backup sync, as people ask for it, set it and see it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use hookmitt_event::{Deed, Explain as _, JobState, Slug, SyncDelivery, Timestamp};
 use hookmitt_inbox::{Day, DayPart, Job, ListedPage, ReportPage, SourceSettings, Subject, SyncReport};
@@ -227,6 +227,11 @@ impl Sync {
         self.one(slug).await
     }
 
+    /// Returns how many API keys are kept in the private file, and where that is.
+    pub(crate) fn unencrypted(&self) -> Option<(usize, PathBuf)> {
+        self.syncing.keys.unencrypted()
+    }
+
     /// Asks the provider's API whether the key is right, with a request that changes nothing.
     ///
     /// Returns why it isn't, and what to do about it; `None` if it is.
@@ -246,7 +251,7 @@ impl Sync {
         };
         let asked = set_up.connector.check(&values).map_err(SyncError::from)?;
         let refused = match set_up.api.call(asked).await {
-            Ok(reply) => hookmitt_sync::refusal_in(&reply.body).map(|said| CallError::Refused(Some(said))),
+            Ok(reply) => set_up.api.refusal(&reply.body).map(|said| CallError::Refused(Some(said))),
             Err(error) if error.may_pass() => return Err(SyncError::from(error).into()),
             Err(error) => Some(error),
         };
