@@ -42,7 +42,7 @@ const BESIDE: f64 = 2.0;
 const LOG: f64 = 128.0;
 
 /// How many runs there are alone and as many beside each of those, one after the other.
-const TURNS: usize = 3;
+pub(super) const TURNS: usize = 3;
 
 /// What goes on beside captures, and the command that runs again and again meanwhile.
 const BESIDES: [(&str, Option<&[&str]>); 5] = [
@@ -107,7 +107,7 @@ fn no_index(folder: &DataDir) -> anyhow::Result<()> {
 }
 
 /// Returns the 99th percentile of captures while a command runs again and again, and the largest log, in MiB.
-fn beside(
+pub(super) fn beside(
     runtime: &Runtime,
     data_dir: &Path,
     arguments: Option<&'static [&'static str]>,

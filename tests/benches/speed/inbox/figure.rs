@@ -15,10 +15,11 @@ pub(super) enum Part {
     Deleted,
     Indexing,
     Beside,
+    Sync,
 }
 
 impl Part {
-    pub(super) const ALL: [(Self, &'static str); 10] = [
+    pub(super) const ALL: [(Self, &'static str); 11] = [
         (Self::Start, "start"),
         (Self::Disk, "disk"),
         (Self::Lists, "lists"),
@@ -29,6 +30,7 @@ impl Part {
         (Self::Deleted, "deleted"),
         (Self::Indexing, "indexing"),
         (Self::Beside, "beside"),
+        (Self::Sync, "sync"),
     ];
 
     pub(super) fn named(word: &str) -> Option<Self> {
@@ -45,7 +47,7 @@ impl Part {
 
     /// Whether the part only asks a running server.
     pub(super) fn is_asked_for(self) -> bool {
-        !matches!(self, Self::Start | Self::Disk | Self::Deleted | Self::Indexing | Self::Beside)
+        !matches!(self, Self::Start | Self::Disk | Self::Deleted | Self::Indexing | Self::Beside | Self::Sync)
     }
 }
 

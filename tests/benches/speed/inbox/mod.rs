@@ -17,6 +17,7 @@ mod sample;
 mod search;
 mod served;
 mod start;
+mod sync;
 
 use anyhow::bail;
 use tokio::runtime::Runtime;
@@ -83,6 +84,9 @@ fn measured(runtime: &Runtime, place: &Place, parts: &[Part]) -> anyhow::Result<
     }
     if wanted(Part::Beside) {
         beside::measure(runtime, place, &mut figures)?;
+    }
+    if wanted(Part::Sync) {
+        sync::measure(runtime, place, &mut figures)?;
     }
     if wanted(Part::Deleted) {
         deleted::measure(runtime, place, &mut figures)?;
