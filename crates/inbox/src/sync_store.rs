@@ -122,7 +122,12 @@ impl Inbox {
     /// # Errors
     /// Fails if SQLite does.
     pub async fn note_listed(&self, report: i64, items: Vec<ListedItem>) -> Result<(), InboxError> {
-        self.write(move |batch| items.iter().try_for_each(|item| note(batch.db, report, item))).await
+        self.write(move |batch| {
+            let mut counts = Counts::default();
+            items.iter().try_for_each(|item| note(batch.db, report, item, &mut counts))?;
+            counts.add_to(batch.db, report)
+        })
+        .await
     }
 }
 
@@ -182,12 +187,12 @@ fn store_copy(
     };
     if let Some(event) = here {
         (item.outcome, item.event) = (Outcome::Here, event);
-        note(batch.db, report, &item)?;
+        note_one(batch.db, report, &item)?;
         return Ok(Copied::Here(event.unwrap_or_default()));
     }
     let stored = store_new(batch, copy)?;
     (item.outcome, item.event) = (Outcome::Added, Some(stored.seq));
-    note(batch.db, report, &item)?;
+    note_one(batch.db, report, &item)?;
     Ok(Copied::Stored(stored))
 }
 
@@ -203,8 +208,28 @@ fn came_meanwhile(db: &Connection, copy: &NewEvent, above: i64) -> Result<Option
     Ok(db.prepare_cached(SQL)?.query_row(values, |row| row.get(0)).optional()?)
 }
 
-/// Notes what came of an item, and counts it in its report, in which it occurs once. What a sync added stays added.
-fn note(db: &Connection, report: i64, item: &ListedItem) -> Result<(), InboxError> {
+/// How many items of a report had each outcome.
+#[derive(Default)]
+struct Counts([i64; 4]);
+
+impl Counts {
+    fn add_to(&self, db: &Connection, report: i64) -> Result<(), InboxError> {
+        const SQL: &str = "UPDATE sync_report SET checked = checked + ?2 + ?3 + ?4 + ?5, here = here + ?2,
+            added = added + ?3, missing = missing + ?4, lost = lost + ?5 WHERE id = ?1";
+        let [here, added, missing, lost] = self.0;
+        db.prepare_cached(SQL)?.execute(params![report, here, added, missing, lost])?;
+        Ok(())
+    }
+}
+
+fn note_one(db: &Connection, report: i64, item: &ListedItem) -> Result<(), InboxError> {
+    let mut counts = Counts::default();
+    note(db, report, item, &mut counts)?;
+    counts.add_to(db, report)
+}
+
+/// Notes what came of an item, and counts it for its report, in which it occurs once. What a sync added stays added.
+fn note(db: &Connection, report: i64, item: &ListedItem, counts: &mut Counts) -> Result<(), InboxError> {
     const BEFORE: &str = "SELECT outcome, report, seen FROM listed WHERE source = ?1 AND key = ?2";
     const KEEP: &str = "INSERT INTO listed (source, key, id, at, kind, outcome, event, report, why, seen, object)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET id = excluded.id,
@@ -238,15 +263,8 @@ fn note(db: &Connection, report: i64, item: &ListedItem) -> Result<(), InboxErro
     db.prepare_cached(KEEP)?.execute(values)?;
     let counts_as = if outcome == added && by != report { Outcome::Here as i64 } else { outcome };
     if before.is_none_or(|(.., seen)| seen != report) {
-        count(db, report, counts_as)?;
+        counts.0[usize::try_from(counts_as).unwrap_or(0).min(3)] += 1;
     }
-    Ok(())
-}
-
-fn count(db: &Connection, report: i64, outcome: i64) -> Result<(), InboxError> {
-    const SQL: &str = "UPDATE sync_report SET checked = checked + 1, here = here + (?2 = 0),
-        added = added + (?2 = 1), missing = missing + (?2 = 2), lost = lost + (?2 = 3) WHERE id = ?1";
-    db.prepare_cached(SQL)?.execute(params![report, outcome])?;
     Ok(())
 }
 

@@ -21,7 +21,7 @@ fn raw(json: &str) -> Box<RawValue> {
 }
 
 fn params() -> HashMap<String, String> {
-    [("repo", "octo/green house"), ("hook", "42")].map(|(name, value)| (name.into(), value.into())).into()
+    [("at", "repos/octo/green house"), ("hook", "42")].map(|(name, value)| (name.into(), value.into())).into()
 }
 
 /// Returns a value for each param of a connector.
@@ -162,9 +162,9 @@ fn a_key_is_sent_to_its_own_hosts_only() {
         assert_eq!(github.page(&values).unwrap_err(), AskError::Host(host.to_owned()), "{url}");
     }
     let missing = github.page(&Values::default()).unwrap_err();
-    assert_eq!(missing, AskError::Missing("repo".to_owned()));
+    assert_eq!(missing, AskError::Missing("at".to_owned()));
     let up = HashMap::from([
-        ("repo".to_owned(), "../../user".to_owned()),
+        ("at".to_owned(), "repos/../../user".to_owned()),
         ("hook".to_owned(), "1?x#y".to_owned()),
     ]);
     let asked = github.page(&Values { params: Some(&up), ..Values::default() }).unwrap();

@@ -18,7 +18,7 @@ pub(super) fn shapes() -> Vec<Shape> {
         Shape {
             id: "github",
             host: "api.github.com",
-            params: &[("repo", "octo/repo"), ("hook", "42")],
+            params: &[("at", "repos/octo/repo"), ("hook", "42")],
             key: "github_pat_1",
             proof: ("authorization", "Bearer github_pat_1"),
             things: 5,

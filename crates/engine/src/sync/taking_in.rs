@@ -9,6 +9,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use hookmitt_event::{DedupeKey, Request, Timestamp, Via};
 use hookmitt_inbox::{Copied, KEPT_BY_SYNC, ListedItem, NewEvent, Outcome, Route, object_hash};
 use hookmitt_sync::{Gives, Item, Values};
+use serde_json::value::RawValue;
 
 use super::{SyncError, Syncing, lister::call, patience::Patience, set_up::SetUp};
 use crate::{
@@ -75,7 +76,8 @@ impl TakingIn<'_> {
             } else if missing.listed.outcome == Outcome::Lost || self.dry_run {
                 settled.push(missing.listed);
             } else {
-                self.held += missing.item.raw.get().len();
+                let body = missing.request.as_ref().map_or(0, |request| request.body.len());
+                self.held += missing.item.raw.get().len() + body;
                 self.missing.push(missing);
             }
         }
@@ -84,7 +86,8 @@ impl TakingIn<'_> {
     }
 
     async fn note(&self, items: Vec<ListedItem>) -> Result<(), EngineError> {
-        for some in items.chunks(500) {
+        // Few enough to take only some milliseconds, because captures wait for the same writer.
+        for some in items.chunks(200) {
             self.syncing.base().inbox.note_listed(self.report, some.to_vec()).await?;
         }
         Ok(())
@@ -106,7 +109,7 @@ impl TakingIn<'_> {
     }
 
     /// Returns an item with the hashes of the keys under which its event may be here, the usual one first.
-    fn prepared(&self, item: Item) -> (Missing, Vec<[u8; 16]>) {
+    fn prepared(&self, mut item: Item) -> (Missing, Vec<[u8; 16]>) {
         let connector = &self.set_up.connector;
         let values = self.values();
         let ids = connector.keys(&item, &values);
@@ -135,6 +138,7 @@ impl TakingIn<'_> {
                         keys.insert(0, object_hash(kind, object));
                     }
                     request = Some(made);
+                    item.raw = RawValue::NULL.to_owned(); // the request has it
                 }
                 Err(error) => (listed.outcome, listed.why) = (Outcome::Lost, Some(error.to_string())),
             }
