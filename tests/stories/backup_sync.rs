@@ -252,6 +252,11 @@ async fn a_sync_that_fails_says_why_and_the_next_one_goes_on() {
     stripe.api.will([Some(Trouble::Answer(redirect))]);
     let report = app.sync("stripe", json!({})).await;
     assert!(report["why"].as_str().unwrap().contains("redirect"), "{report}");
+    let failed = async || app.ask("GET", "/api/sync/stripe", Value::Null).await["failed"].clone();
+    assert_eq!(failed().await, report["why"]);
+    let checks = app.ask("GET", "/api/doctor", Value::Null).await["checks"].clone();
+    let check = checks.as_array().unwrap().iter().find(|check| check["name"] == "sync").unwrap();
+    assert!(check["ok"] == false && check["message"].as_str().unwrap().contains("redirect"), "{check}");
 
     // In the middle: what was added stays, and the next sync begins where this one did.
     stripe.api.will([None, Some(Trouble::Answer(ApiAnswer::error(403, "no")))]);
@@ -265,7 +270,7 @@ async fn a_sync_that_fails_says_why_and_the_next_one_goes_on() {
     );
     assert_eq!(counts(&app.sync("stripe", json!({})).await), [150, 0, 150, 0, 0]);
     let until = app.ask("GET", "/api/sync/stripe", Value::Null).await["synced_until"].clone();
-    assert!(until.is_string());
+    assert!(until.is_string() && failed().await.is_null());
 }
 
 #[tokio::test(flavor = "multi_thread")]

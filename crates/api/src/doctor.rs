@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{Backlogs, CHECKED_FOR, Engine, InboxError, TunnelState, TunnelView, WithheldHost};
+use hookmitt_engine::{
+    Backlogs, CHECKED_FOR, Engine, InboxError, SyncView, TunnelState, TunnelView, WithheldHost,
+};
 use hookmitt_event::{Cause, GapWhy, Slug, Target, TargetKind, TargetState, TunnelKind, counted};
 use serde::Serialize;
 
@@ -68,10 +70,25 @@ async fn check(engine: &Engine) -> Result<Vec<Check>, Problem> {
         checks.extend(withheld(&source.slug, engine.withheld_hosts.of(&source.slug).await?));
     }
     checks.push(search_index(engine).await?);
+    checks.extend(engine.sync.all().await?.iter().filter_map(synced));
     let tunnels = engine.tunnels.all().await?;
     checks.extend(tunnels.iter().filter(|tunnel| tunnel.enabled).map(tunnel));
     checks.extend(engine.tunnels.without_keys().await?.into_iter().map(keyless));
     Ok(checks)
+}
+
+/// Reports how far backup sync of a source is, if it has an API key.
+fn synced(view: &SyncView) -> Option<Check> {
+    view.key?;
+    let (source, failed) = (&view.source, view.failed.as_ref().or(view.lacks.as_ref()));
+    Some(match (failed, view.synced_until) {
+        (Some(why), _) => {
+            let hint = format!("`hookmitt sync {source}` tries again");
+            Check::failed("sync", format!("{source}: {why}"), hint)
+        }
+        (None, Some(until)) => Check::passed("sync", format!("{source} is complete until {until}")),
+        (None, None) => Check::passed("sync", format!("{source} will be synced")),
+    })
 }
 
 /// Reports the targets at which nobody answers, as is looked at now.

@@ -193,7 +193,7 @@ pub use sources::{AUTO_SOURCES, SourceSettings};
 pub use stats::{CHECKED_FOR, SourceCount, Stats, ViewCounts};
 pub use stop::Stopped;
 pub use sync_reports::{
-    Day, DayPart, KEPT_BY_SYNC, ListedLine, ListedPage, NewReport, ReportPage, SyncReport,
+    Day, DayPart, KEPT_BY_SYNC, ListedLine, ListedPage, NewReport, ReportPage, SyncReport, Synced,
 };
 pub use sync_store::{Copied, Known, ListedItem, Outcome, object_hash};
 pub use targets::TargetSettings;

@@ -68,6 +68,17 @@ pub struct SyncReport {
     pub kept: u64,
 }
 
+/// How far the syncs of a source are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Synced {
+    /// Up to which moment everything that its provider lists was looked at.
+    pub until: Option<Timestamp>,
+    /// How long ago in store time the last sync began, in microseconds, whether it ended well or not.
+    pub began_ago: Option<i64>,
+    /// Why the last sync ended early, if it did.
+    pub failed: Option<String>,
+}
+
 /// A page of reports, newest first.
 #[derive(Clone, Debug)]
 pub struct ReportPage {
@@ -233,22 +244,25 @@ impl Inbox {
             .await
     }
 
-    /// Returns up to which moment everything that a source's provider lists was looked at, and how long ago in store
-    /// time the last sync began, in microseconds, whether it ended well or not.
+    /// Returns how far the syncs of a source are.
     ///
     /// # Errors
     /// Fails if SQLite does.
-    pub async fn synced_until(&self, source: i64) -> Result<(Option<Timestamp>, Option<i64>), InboxError> {
+    pub async fn synced(&self, source: i64) -> Result<Synced, InboxError> {
         const SQL: &str = "SELECT (SELECT max(until) FROM sync_report WHERE source = ?1 AND NOT dry_run
                 AND ended_at IS NOT NULL AND why IS NULL),
-            (SELECT began_age FROM sync_report WHERE source = ?1 AND NOT dry_run ORDER BY id DESC LIMIT 1)";
+            last.began_age, last.why FROM (SELECT 1) LEFT JOIN (SELECT began_age, why FROM sync_report
+                WHERE source = ?1 AND NOT dry_run ORDER BY id DESC LIMIT 1) last";
         let now = self.clock.now();
         self.readers
             .read(move |db| {
                 Ok(db.prepare_cached(SQL)?.query_row([source], |row| {
-                    let until: Option<i64> = row.get(0)?;
                     let began: Option<i64> = row.get(1)?;
-                    Ok((until.map(Timestamp::from_micros), began.map(|began| now.saturating_sub(began))))
+                    Ok(Synced {
+                        until: rows::moment_or_null(row, 0)?,
+                        began_ago: began.map(|began| now.saturating_sub(began)),
+                        failed: row.get(2)?,
+                    })
                 })?)
             })
             .await

@@ -182,10 +182,10 @@ async fn a_report_that_goes_on_counts_nothing_twice() {
     let here = Story::item(KEY, Outcome::Here);
     story.inbox.note_listed(again.id, vec![here.clone()]).await.unwrap();
     assert_eq!(story.counts().await, (3, 1, 1));
-    assert_eq!(story.inbox.synced_until(story.source).await.unwrap().0, None);
+    assert_eq!(story.inbox.synced(story.source).await.unwrap().until, None);
     let ended = story.inbox.end_report(again.id, None).await.unwrap();
     assert_eq!((ended.checked, ended.added, ended.lost, ended.kept), (3, 1, 1, 1));
-    assert_eq!(story.inbox.synced_until(story.source).await.unwrap().0, Some(minutes(0)));
+    assert_eq!(story.inbox.synced(story.source).await.unwrap().until, Some(minutes(0)));
 
     let next = Story::report(&story.inbox, story.source, 2).await;
     story.inbox.note_listed(next.id, vec![here]).await.unwrap();

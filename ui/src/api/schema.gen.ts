@@ -3227,6 +3227,8 @@ export interface components {
                  * @description How many seconds pass between two syncs; 0 if it syncs only when it is asked to.
                  */
                 every_s: number;
+                /** @description Why the last sync ended early; null if it didn't. */
+                failed?: string | null;
                 /**
                  * Format: int64
                  * @description The job that syncs it now, or will.
@@ -4430,6 +4432,8 @@ export interface components {
              * @description How many seconds pass between two syncs; 0 if it syncs only when it is asked to.
              */
             every_s: number;
+            /** @description Why the last sync ended early; null if it didn't. */
+            failed: string | null;
             /**
              * Format: int64
              * @description The job that syncs it now, or will.

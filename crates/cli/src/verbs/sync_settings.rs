@@ -120,6 +120,8 @@ pub(super) struct SyncView {
     every_s: u64,
     pub(super) lacks: Option<String>,
     synced_until: Option<Timestamp>,
+    #[serde(default)]
+    failed: Option<String>,
     due_in_s: Option<u64>,
     job: Option<i64>,
 }
@@ -304,6 +306,9 @@ impl SyncView {
 
     fn line(&self) -> String {
         let name = Styled(STRONG, format!("{:<16}", self.source));
+        if let Some(failed) = self.failed.as_ref().filter(|_| self.lacks.is_none()) {
+            return format!("{name}  {}  {}", self.often(), Styled(BAD, Plain(failed)));
+        }
         match (&self.lacks, self.synced_until) {
             (Some(lacks), _) => format!("{name}  {}", Styled(FAINT, Plain(lacks))),
             (None, None) => format!("{name}  {}  not synced yet", self.often()),

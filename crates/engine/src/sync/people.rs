@@ -107,9 +107,9 @@ impl Sync {
         let known = self.syncing.settings.source(slug)?;
         let place = self.place(slug).await?;
         let lacks = self.lacks(slug).await?;
-        let (synced_until, began_ago) = self.syncing.base().inbox.synced_until(known.source.row).await?;
+        let synced = self.syncing.base().inbox.synced(known.source.row).await?;
         let every_s = known.source.sync.every_s.unwrap_or(USUAL);
-        let ago = began_ago.map_or(u64::MAX, |ago| u64::try_from(ago / 1_000_000).unwrap_or(0));
+        let ago = synced.began_ago.map_or(u64::MAX, |ago| u64::try_from(ago / 1_000_000).unwrap_or(0));
         let due = u64::from(every_s).saturating_sub(ago);
         Ok(SyncView {
             connector: known.connector.as_ref().map(|connector| ConnectorView::of(connector, &known)),
@@ -129,7 +129,8 @@ impl Sync {
                 Some(hint) => format!("{error}; {hint}"),
                 None => error.to_string(),
             }),
-            synced_until,
+            synced_until: synced.until,
+            failed: synced.failed,
             job: self.open_job(slug).await?.map(|job| job.id),
             source: slug.clone(),
         })

@@ -149,7 +149,7 @@ impl Syncing {
         let since = match asked.since {
             Some(since) => since,
             None => {
-                let (synced, _) = self.base().inbox.synced_until(set_up.known.source.row).await?;
+                let synced = self.base().inbox.synced(set_up.known.source.row).await?.until;
                 let day = before(until, DAY);
                 synced.map_or(day, |synced| before(synced, OVERLAP).min(day))
             }
@@ -179,8 +179,7 @@ impl Syncing {
             None => {}
         }
         // What the first sync finds is shown before it is delivered, and what is older than the source is only kept.
-        let (synced, _) = self.base().inbox.synced_until(source.row).await?;
-        match synced {
+        match self.base().inbox.synced(source.row).await?.until {
             Some(_) => Ok(Some(self.base().inbox.source_made_at(source.row).await?)),
             None => Ok(None),
         }

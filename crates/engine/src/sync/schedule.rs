@@ -131,8 +131,9 @@ async fn is_due(sync: &Sync, slug: &Slug) -> Result<bool, EngineError> {
     if every == 0 || sync.lacks(slug).await?.is_some() {
         return Ok(false);
     }
-    let (_, began_ago) = sync.syncing.base().inbox.synced_until(known.source.row).await?;
-    let Some(ago) = began_ago else { return Ok(true) };
+    let Some(ago) = sync.syncing.base().inbox.synced(known.source.row).await?.began_ago else {
+        return Ok(true);
+    };
     let ago = ago / 1_000_000;
     if sync.hurried.has(slug) {
         return Ok(ago >= i64::from(LEAST));

@@ -27,6 +27,8 @@ pub struct SyncView {
     /// Up to when everything that the provider lists was looked at.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub synced_until: Option<Timestamp>,
+    /// Why the last sync ended early; null if it didn't.
+    pub failed: Option<String>,
     /// In how many seconds it syncs by itself; null if it doesn't.
     pub due_in_s: Option<u64>,
     /// The job that syncs it now, or will.
