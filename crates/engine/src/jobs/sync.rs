@@ -43,18 +43,13 @@ async fn goes(
         let progress = tokio::select! {
             done = &mut work => {
                 let done = done?;
-                return run.note(counted(done.checked), result(before, done), true).await;
+                return run.note((done.done, done.total), result(before, done), true).await;
             }
             why = run.ended() => return Err(why),
             Some(progress) = tells.recv() => progress,
         };
-        run.note(counted(progress.checked), result(before, progress), false).await?;
+        run.note((progress.done, progress.total), result(before, progress), false).await?;
     }
-}
-
-/// Nobody knows how long a provider's list is.
-const fn counted(checked: u64) -> (u64, Option<u64>) {
-    (checked, None)
 }
 
 fn result(before: JobResult, progress: Progress) -> JobResult {

@@ -45,10 +45,12 @@ pub(crate) struct Syncing {
     alone: Mutex<HashMap<i64, Arc<tokio::sync::Mutex<()>>>>,
 }
 
-/// How far a sync is: how many items are settled, and how many were added, with how many deliveries.
+/// How far a sync is: how many items are settled, of how many if that is known, and how many were added, with how many
+/// deliveries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
-    pub(crate) checked: u64,
+    pub(crate) done: u64,
+    pub(crate) total: Option<u64>,
     pub(crate) added: u64,
     pub(crate) deliveries: u64,
 }
@@ -115,17 +117,20 @@ impl Syncing {
             held: 0,
             added: 0,
             waiting: 0,
+            listed: false,
+            tell,
         };
         let mut lister = Lister::begin(&set_up, window, &patience);
         while let Some(items) = lister.next().await? {
             taking_in.compare(items).await?;
-            let _nobody_listens = tell.send(progress(&taking_in)).await;
+            taking_in.tell(taking_in.missing.len()).await;
             if !set_up.connector.list.newest_first {
                 taking_in.add().await?;
             }
         }
+        taking_in.listed = true;
         taking_in.add().await?;
-        Ok(progress(&taking_in))
+        Ok(taking_in.progress(0))
     }
 
     /// Ends a report.
@@ -189,10 +194,6 @@ impl Syncing {
 /// Returns what to do about an error that a source has, with the source's name in it.
 pub(super) fn hint_for(error: &impl Explain, slug: &Slug) -> Option<String> {
     error.hint().map(|hint| hint.replace("SLUG", slug.as_str()))
-}
-
-fn progress(taking_in: &TakingIn<'_>) -> Progress {
-    Progress { checked: taking_in.seen.len() as u64, added: taking_in.added, deliveries: taking_in.waiting }
 }
 
 fn before(at: Timestamp, by: Duration) -> Timestamp {

@@ -3,15 +3,17 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
+    time::Instant,
 };
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::future::join_all;
 use hookmitt_event::{DedupeKey, Request, Timestamp, Via};
 use hookmitt_inbox::{Copied, KEPT_BY_SYNC, ListedItem, NewEvent, Outcome, Route, object_hash};
 use hookmitt_sync::{Gives, Item, Values};
 use serde_json::value::RawValue;
+use tokio::sync::mpsc::Sender;
 
-use super::{SyncError, Syncing, lister::call, patience::Patience, set_up::SetUp};
+use super::{Progress, SyncError, Syncing, lister::call, patience::Patience, set_up::SetUp};
 use crate::{
     EngineError,
     judging::{Arrival, Page, key_hash},
@@ -20,8 +22,15 @@ use crate::{
 /// How many bytes of missing items are held before they are added. Within these they are added in order of time.
 const HELD: usize = 32 * 1024 * 1024;
 
-/// How many copies are stored at once. They share commits, and captures come between.
-const AT_ONCE: usize = 16;
+/// How many copies are stored at once. They share a commit.
+const AT_ONCE: usize = 8;
+
+/// How many times as long as a step a sync rests after it, so that captures come between.
+const RESTS: u32 = 2;
+
+async fn rest(began: Instant) {
+    tokio::time::sleep(began.elapsed() * RESTS).await;
+}
 
 /// Takes in the items of one report.
 pub(super) struct TakingIn<'a> {
@@ -41,6 +50,10 @@ pub(super) struct TakingIn<'a> {
     pub(super) held: usize,
     pub(super) added: u64,
     pub(super) waiting: u64,
+    /// Whether the list was read to its end, so that it is known how long it is.
+    pub(super) listed: bool,
+    /// Is told how far this is.
+    pub(super) tell: Sender<Progress>,
 }
 
 /// An item that isn't here.
@@ -56,7 +69,7 @@ pub(super) struct Missing {
 impl TakingIn<'_> {
     /// Compares a page, and holds what is missing.
     pub(super) async fn compare(&mut self, items: Vec<Item>) -> Result<(), EngineError> {
-        let mut compared = Vec::new();
+        let (began, mut compared) = (Instant::now(), Vec::new());
         for item in items {
             let one = self.prepared(item);
             if self.seen.insert(one.1[0]) {
@@ -81,6 +94,7 @@ impl TakingIn<'_> {
                 self.missing.push(missing);
             }
         }
+        rest(began).await;
         self.note(settled).await?;
         if self.held > HELD { self.add().await } else { Ok(()) }
     }
@@ -88,7 +102,9 @@ impl TakingIn<'_> {
     async fn note(&self, items: Vec<ListedItem>) -> Result<(), EngineError> {
         // Few enough to take only some milliseconds, because captures wait for the same writer.
         for some in items.chunks(200) {
+            let began = Instant::now();
             self.syncing.base().inbox.note_listed(self.report, some.to_vec()).await?;
+            rest(began).await;
         }
         Ok(())
     }
@@ -155,16 +171,35 @@ impl TakingIn<'_> {
         let mut missing = std::mem::take(&mut self.missing);
         self.held = 0;
         missing.sort_by_key(|missing| missing.listed.at);
-        let this = &*self;
-        let added: Vec<_> = stream::iter(missing.into_iter().map(|missing| this.add_one(missing)))
-            .buffered(AT_ONCE)
-            .try_collect()
-            .await?;
-        for waiting in added.into_iter().flatten() {
-            self.added += 1;
-            self.waiting += waiting;
+        let mut missing = missing.into_iter();
+        while missing.len() > 0 {
+            let began = Instant::now();
+            let some: Vec<_> = missing.by_ref().take(AT_ONCE).collect();
+            let added = join_all(some.into_iter().map(|one| self.add_one(one))).await;
+            for waiting in added {
+                if let Some(waiting) = waiting? {
+                    self.added += 1;
+                    self.waiting += waiting;
+                }
+            }
+            self.tell(missing.len()).await;
+            rest(began).await;
         }
         Ok(())
+    }
+
+    /// Returns how far this is, if so many items are left to be added.
+    pub(super) fn progress(&self, left: usize) -> Progress {
+        Progress {
+            done: (self.seen.len() - left) as u64,
+            total: self.listed.then_some(self.seen.len() as u64),
+            added: self.added,
+            deliveries: self.waiting,
+        }
+    }
+
+    pub(super) async fn tell(&self, left: usize) {
+        let _nobody_listens = self.tell.send(self.progress(left)).await;
     }
 
     /// Adds one item. Returns how many deliveries wait for it, or `None` if it wasn't added.
