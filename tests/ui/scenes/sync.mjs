@@ -36,40 +36,45 @@ export async function sync_empty(stage) {
   await both(ui, 'sync-empty', '#/sync', 'Nothing to sync yet');
   await hookmitt.api.source('stripe-test', { provider: 'stripe' });
   await hookmitt.api.source('shop', { provider: 'shopify' });
-  await hookmitt.api.source('slack', { provider: 'slack' });
+  await hookmitt.api.source('linear', { provider: 'linear' });
   await hookmitt.api.source('intake');
   await both(ui, 'sync-key', '#/sync/stripe-test', 'No API key');
   await both(ui, 'sync-key-narrow', '#/sync/stripe-test', 'No API key', NARROW);
   await both(ui, 'sync-param', '#/sync/shop', 'is missing');
   await both(ui, 'sync-no-provider', '#/sync/intake', 'has no provider yet');
-  await both(ui, 'sync-no-api', '#/sync/slack', 'No API lists');
+  await both(ui, 'sync-no-api', '#/sync/linear', 'No API lists');
 }
 
 /** A source with a week behind it: found, missing, not recoverable, and what its syncs found. */
 export async function sync_full(stage) {
   const { all, came } = week(11);
-  const [hookmitt, provider, server] = [await stage.hookmitt(), await Provider.start(all), await stage.server()];
+  const [hookmitt, provider, server] = [await stage.hookmitt(), await Provider.start(all, { detailed: true }), await stage.server()];
   stage.leaves(() => provider.stop());
   await provider.source(hookmitt.api, 'stripe-test', { key: KEY });
-  for (const [slug, provider] of [['shopify', 'shopify'], ['github', 'github'], ['intake', undefined], ['slack', 'slack']]) await hookmitt.api.source(slug, { provider });
+  for (const [slug, provider] of [['shopify', 'shopify'], ['github', 'github'], ['intake', undefined], ['linear', 'linear']]) await hookmitt.api.source(slug, { provider });
   await hookmitt.api.secret('stripe-test', SECRETS.stripe);
   await hookmitt.api.target('stripe-test', server.url);
   await arrive(hookmitt, 'stripe-test', came);
-  await arrive(hookmitt, 'stripe-test', [invoice(900, 2 * DAY), invoice(901, 5_000)]);
+  for (const one of [invoice(900, 400), invoice(901, 300)]) await hookmitt.post('stripe-test', await signed('stripe', { body: JSON.stringify(one) }));
   const since = new Date(Date.now() - 7 * DAY * 1000).toISOString();
   await synced(hookmitt.api, 'stripe-test', { since, dry_run: true });
   await synced(hookmitt.api, 'stripe-test', { since });
-  all.push(invoice(777, 9_000, 'charge.refunded'), { ...invoice(778, 80_000), type: undefined, data: undefined });
-  await synced(hookmitt.api, 'stripe-test', { dry_run: true });
+  all.push(invoice(777, 9_000, 'charge.refunded'), invoice(778, 80_000), invoice(779, 82_000, 'charge.refunded'));
+  for (const { id } of all.slice(-2)) provider.emptied.add(id);
   await synced(hookmitt.api, 'stripe-test');
+  all.push(invoice(780, 7_000), invoice(781, 30_000, 'charge.succeeded'), invoice(782, 50_000));
+  await synced(hookmitt.api, 'stripe-test', { dry_run: true });
   const ui = await stage.open(hookmitt, LOOK);
   await both(ui, 'sync-full', '#/sync/stripe-test', 'By day');
-  await both(ui, 'sync-there', '#/sync/stripe-test?part=both', 'Added');
+  await both(ui, 'sync-there', '#/sync/stripe-test?part=only_there', 'Not recoverable.');
+  await both(ui, 'sync-both', '#/sync/stripe-test?part=both', 'Added');
   await both(ui, 'sync-30', '#/sync/stripe-test?days=30', 'By day');
-  await both(ui, 'sync-settings', '#/sync/stripe-test/settings', 'What was missing');
   await both(ui, 'sync-narrow', '#/sync/stripe-test', 'By day', NARROW);
   await both(ui, 'sync-phone', '#/sync/stripe-test', 'By day', PHONE);
   await both(ui, 'sync-list-phone', '#/sync', 'can be synced', PHONE);
+  await ui.go('#/events');
+  await both(ui, 'sync-settings', '#/sync/stripe-test/settings', 'What was missing');
+  await ui.go('#/events');
   const copy = (await hookmitt.api.events('q=via:backup_sync'))[0];
   await both(ui, 'sync-event', `#/events/${copy.id}`, 'From the API');
 
@@ -82,6 +87,7 @@ export async function sync_full(stage) {
   await both(ui, 'sync-running', '#/sync/stripe-test', 'Syncing:');
   go({ status: 401, body: { error: { message: 'Expired API key' } } });
   await both(ui, 'sync-failed', '#/sync/stripe-test', 'The last sync failed');
+  await both(ui, 'sync-settings-source', '#/settings/sources/stripe-test', 'Backup sync');
 }
 
 /** What is shown if the API of this page doesn't answer well. */
@@ -96,7 +102,7 @@ export async function sync_error(stage) {
   for (const theme of ['dark', 'light']) {
     await settle(ui, theme);
     await ui.go('#/sync');
-    await sees(ui.page.getByText('could not be read'));
+    await sees(ui.page.getByText('could not be read').first());
     await picture(ui, `sync-error-${theme}`);
   }
 }

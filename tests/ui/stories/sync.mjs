@@ -1,9 +1,11 @@
 // Backup sync: what never came is fetched from the provider's own API, as a page shows it.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 
 import { gap, pretend, tunnel } from '../support/pretend.mjs';
 import { KEY, Provider, invoice, synced } from '../support/provider.mjs';
-import { focused, gone, hasNoBarriers, says, sees, textOf } from '../support/see.mjs';
+import { counts, focused, gone, hasNoBarriers, says, sees } from '../support/see.mjs';
 import { SECRETS, signed } from '../support/senders.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
@@ -24,6 +26,19 @@ async function syncing(stage, { events = [], key = KEY, came = 0, provider: how,
 
 const invoices = (many) => Array.from({ length: many }, (_, at) => invoice(at, 600 + at * 60));
 
+/** Returns what is wider than the room that it has. */
+const tooWide = (pane) => pane.evaluate((element) =>
+  [...element.querySelectorAll('table, form, .found, .grid')].filter((one) => one.scrollWidth > one.parentElement.clientWidth + 1).map((one) => one.outerHTML.slice(0, 80)));
+
+/** Announces a body that is too large, and waits until it is refused. */
+async function tooLarge(capture, source) {
+  const { hostname, port } = new URL(capture);
+  const socket = connect(Number(port), hostname);
+  socket.write(`POST /${source} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Length: 30000000\r\n\r\n`);
+  await once(socket, 'data');
+  socket.destroy();
+}
+
 /** A promise, and what settles it. */
 function held() {
   let go;
@@ -36,10 +51,7 @@ story('without a source, sync says what would be here and leads to adding one', 
   await ui.page.keyboard.press('g');
   await ui.page.keyboard.press('s');
   await sees(ui.page.getByText('Nothing to sync yet'));
-  for (const theme of ['dark', 'light']) {
-    await ui.page.emulateMedia({ colorScheme: theme });
-    await hasNoBarriers(ui.page, `sync without a source, ${theme}`);
-  }
+  await hasNoBarriers(ui.page, 'sync without a source');
   await hookmitt.api.source('intake');
   await hookmitt.api.source('linear', { provider: 'linear' });
   await ui.page.getByText('2 without an API to ask').waitFor();
@@ -93,9 +105,9 @@ story('a sync is followed, adds what was missing, and delivers it when asked', a
   const [waits, go] = held();
   provider.instead = (request) => (request.url.includes('starting_after') ? waits : undefined);
   await ui.button('Sync now', pane).click();
-  await says(state, 'Syncing: 2 checked.');
+  await says(state, /^Syncing: \d checked\./);
   await sees(ui.button('Cancel', pane));
-  await says(ui.page.getByRole('list', { name: 'Jobs' }), 'Sync stripe', '2 checked');
+  await says(ui.page.getByRole('list', { name: 'Jobs' }), 'Sync stripe', /\d checked/);
   await hasNoBarriers(ui.page, 'a sync that runs');
   provider.instead = () => undefined;
   go(undefined);
@@ -107,7 +119,7 @@ story('a sync is followed, adds what was missing, and delivers it when asked', a
   await toast.getByRole('button', { name: 'Deliver these 2' }).click();
   await server.waitFor(2);
   assert.ok(server.seen.every((seen) => seen.header('stripe-signature')), 'they are signed again');
-  await gone(ui.button('Deliver these 2', pane));
+  await counts(ui.button('Deliver these 2', pane), 0);
   await pane.getByRole('link', { name: 'See them' }).first().click();
   await eventually('the search is open', () => decodeURIComponent(ui.page.url()).includes('source:stripe+via:backup_sync'));
   await ui.hasRows(2);
@@ -120,7 +132,7 @@ story('a sync is cancelled, and says that it ended early', async (stage) => {
   await ui.button('Sync now', pane).click();
   await says(state, 'Syncing:');
   await ui.button('Cancel', pane).click();
-  await says(pane, 'It ended early: It was cancelled.');
+  await says(pane, 'It was cancelled.');
   go(undefined);
   await sees(ui.button('Sync now', pane));
 });
@@ -201,12 +213,13 @@ story('how a source is synced is set here, and what a connector lacks is asked f
   await ui.choose('What was missing', 'Deliver');
   await eventually('it is kept', async () => (await view('stripe')).delivery === 'deliver');
   await says(pane, 'Delivered, signed again');
-  await ui.button(/^How often/, pane).click();
+  await pane.getByLabel(/^How often/).click();
   await ui.page.getByRole('option', { name: 'Every 6 h' }).click();
   await eventually('it is kept', async () => (await view('stripe')).every_s === 21_600);
 
-  await pane.getByText('Your own connector').click();
+  await pane.getByText('Your own connector', { exact: true }).click();
   const text = pane.getByRole('textbox', { name: /as JSON/ });
+  ui.watch.forgive(/status of 400/); // a connector that can't be used
   await text.fill('{"name": ');
   await ui.button('Use it', pane).click();
   await says(pane.getByRole('alert'), 'This isn’t JSON');
@@ -231,8 +244,7 @@ story('a refused request is fetched from the provider, or leads to setting that 
   const { hookmitt, ui } = await syncing(stage, { events: [invoice(1, 60)] });
   await hookmitt.api.source('other', { provider: 'stripe' });
   for (const source of ['stripe', 'other']) {
-    await hookmitt.api.ask('PATCH', `/api/sources/${source}`, { fail_next: 1 });
-    await hookmitt.post(source, { body: '{}' });
+    await tooLarge(hookmitt.capture, source);
   }
   await ui.go('#/refusals');
   const main = ui.page.getByRole('main', { name: 'Refusals' });
@@ -279,17 +291,17 @@ story('sync fits a narrow window, in both themes, and is reached by the keyboard
   await synced(hookmitt.api, 'stripe', { dry_run: true });
   await says(pane, '2 are missing');
   for (const theme of ['dark', 'light']) {
-    await ui.page.emulateMedia({ colorScheme: theme });
-    await hasNoBarriers(ui.page, `sync at 900 px, ${theme}`);
+    for (const size of [[1440, 900], [900, 700], [600, 800]]) {
+      const other = await stage.open(hookmitt, { theme, size });
+      await other.go('#/sync/stripe?part=only_there');
+      const there = other.page.getByRole('region', { name: 'Source', exact: true });
+      await says(there, '2 are missing', 'Not recoverable', 'not here');
+      await hasNoBarriers(other.page, `sync at ${size[0]} px, ${theme}`);
+      assert.deepEqual(await tooWide(there), [], `something is wider than its pane at ${size[0]} px`);
+      await other.page.close();
+    }
   }
   await ui.page.setViewportSize({ width: 600, height: 800 });
-  await says(pane, '2 are missing', 'Not recoverable');
-  const wide = () => pane.evaluate((element) => [...element.querySelectorAll('table, .found, form')].filter((one) => one.scrollWidth > one.parentElement.clientWidth + 1).map((one) => one.className));
-  assert.deepEqual(await wide(), [], 'something is wider than the window');
-  for (const theme of ['dark', 'light']) {
-    await ui.page.emulateMedia({ colorScheme: theme });
-    await hasNoBarriers(ui.page, `sync at 600 px, ${theme}`);
-  }
   await ui.button('More', pane).focus();
   assert.equal((await focused(ui.page)).name, 'More');
   await ui.page.keyboard.press('Enter');
@@ -301,5 +313,5 @@ story('sync fits a narrow window, in both themes, and is reached by the keyboard
   await list.getByRole('link', { name: /stripe/ }).focus();
   await ui.page.keyboard.press('Enter');
   await sees(pane);
-  assert.match(await textOf(pane), /By day/);
+  await says(pane, 'By day');
 });

@@ -10,6 +10,7 @@ import {
   deliverThese,
   endedEarly,
   everyOptions,
+  hostsOf,
   isOffered,
   keyPlace,
   lackOf,
@@ -58,6 +59,7 @@ const view = (change: Partial<SyncView> = {}): SyncView => ({
   lacks: null,
   synced_until: at(10 * MINUTE),
   due_in_s: 600,
+  failed: null,
   job: null,
   ...change,
 });
@@ -134,6 +136,8 @@ describe('the state of a source', () => {
       'No API key. With one, Stripe is asked for what was missed.',
     );
     const failed = { job: job({ state: 'failed', why: 'the API doesn’t know this key (401)' }) };
+    expect(said(view({ failed: 'it was cancelled' }))).toMatch(/^Complete/);
+    expect(said(view({ failed: 'the API answers 503' }))).toBe('The last sync failed. The API answers 503.');
     expect(said(view(), failed)).toBe('The last sync failed. The API doesn’t know this key (401).');
   });
 });
@@ -221,4 +225,10 @@ it('finds the newest sync of each source, or the one that runs', () => {
 it('looks for a refused event in the hour before it was refused', () => {
   expect(aroundRefusal(at(HOUR), now)).toEqual({ since: at(2 * HOUR), until: at(59 * MINUTE) });
   expect(aroundRefusal(at(1_000), now)).toEqual({ since: at(HOUR + 1_000) });
+});
+
+it('names the hosts that a key is sent to, as far as they are known', () => {
+  const hosts = ['<shop>.myshopify.com', 'api.example.com'];
+  expect(hostsOf({ ...connector, hosts, params: [param()] })).toEqual(hosts);
+  expect(hostsOf({ ...connector, hosts, params: [param({ value: 'acme' })] })[0]).toBe('acme.myshopify.com');
 });

@@ -49,6 +49,9 @@ export interface Around {
   now: number;
 }
 
+/** Why a sync ended that somebody cancelled. */
+export const CANCELLED = 'it was cancelled';
+
 /** Says how a source stands: what goes on, else what it lacks, else up to when it is complete. */
 export function syncState(view: SyncView, around: Around): SyncState {
   const { job, name, due, now } = around;
@@ -56,10 +59,15 @@ export function syncState(view: SyncView, around: Around): SyncState {
   const lack = lackOf(view, around.provider);
   if (lack) return lacking(lack, name);
   const next = due === null ? 'It syncs only when you ask for it.' : `${nextSync(due, now)}.`;
-  if (job?.state === 'failed') {
-    const why = job.why === null ? '' : sentence(job.why);
-    return state('bad', 'bad', 'The last sync failed.', why || next, 'the last sync failed');
-  }
+  const failed = view.failed ?? (job?.state === 'failed' ? (job.why ?? '') : null);
+  if (failed !== null && failed !== CANCELLED)
+    return state(
+      'bad',
+      'bad',
+      'The last sync failed.',
+      failed ? sentence(failed) : next,
+      'the last sync failed',
+    );
   if (view.synced_until === null)
     return state('none', 'none', 'Not synced yet.', due === null ? next : `${next}`, 'not synced yet');
   const until = moment(Date.parse(view.synced_until), now);
@@ -235,6 +243,12 @@ export function confidenceWords({ confidence, name }: Connector): string | null 
   return confidence === 'confirmed'
     ? `Confirmed by ${name}’s own documentation and code.`
     : `Corroborated only: read in documentation and other people’s code, not in ${name}’s own.`;
+}
+
+/** Returns the hosts that a key is sent to, with what is known of their names filled in. */
+export function hostsOf({ hosts, params }: Connector): string[] {
+  const valueOf = (name: string) => params.find((param) => param.name === name)?.value;
+  return hosts.map((host) => host.replace(/<(\w+)>/g, (whole, name: string) => valueOf(name) ?? whole));
 }
 
 const GIVES: Record<string, string> = {
