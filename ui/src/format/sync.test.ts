@@ -164,6 +164,7 @@ describe('a report', () => {
 
   it('is told in few words, and offers what was kept unless that is how it should be', () => {
     expect(reportBrief(report())).toBe('stripe: 2 events added');
+    expect(reportBrief(report({ lost: 1 }))).toBe('stripe: 2 added, 1 not recoverable');
     expect(reportBrief(report({ added: 0, missing: 2, dry_run: true }))).toBe(
       'stripe: 2 missing, nothing added',
     );

@@ -161,8 +161,9 @@ export function endedEarly({ why, ended_at }: Report, runs: boolean): string | n
 
 /** Says in few words what a sync found, for a message. */
 export function reportBrief({ source, added, missing, lost, dry_run }: Report): string {
+  const only = missing + lost === 0;
   const parts = [
-    added > 0 && `${counted(added, 'event')} added`,
+    added > 0 && `${only ? counted(added, 'event') : count(added)} added`,
     missing > 0 && `${count(missing)} missing, nothing added`,
     lost > 0 && `${count(lost)} not recoverable`,
   ].filter(Boolean);

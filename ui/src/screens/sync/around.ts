@@ -1,5 +1,6 @@
 import type { SyncView } from '../../api/sync';
 import type { Around } from '../../format/sync';
+import { providerName } from '../inspector/detail/provider-names.svelte';
 import { clock } from '../../state/clock.svelte';
 import { sources } from '../../state/sources.svelte';
 import { syncs } from '../../state/syncs.svelte';
@@ -10,7 +11,7 @@ export function aroundOf(view: SyncView): Around {
   const provider = found?.provider ?? null;
   return {
     provider,
-    name: view.connector?.name ?? provider ?? view.source,
+    name: view.connector?.name ?? (provider === null ? view.source : providerName(provider)),
     job: syncs.last.get(view.source),
     due: syncs.dueAt(view),
     now: clock.now,
