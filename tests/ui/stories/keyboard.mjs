@@ -73,7 +73,7 @@ story('keyboard only: look through the list, open tabs, replay, search, and come
 
   await keys.press('?');
   const sheet = ui.page.getByRole('dialog');
-  const listed = ['Search', 'Replay re-signed Shift R', 'Copy as curl', 'Forward a skipped duplicate'];
+  const listed = ['Search', 'Replay re-signed Shift R', 'Copy as curl', 'Forward what was skipped'];
   await says(sheet, ...listed);
   await keys.press('Escape');
   await gone(sheet);
