@@ -14,7 +14,9 @@ use serde_json::value::RawValue;
 fuzz_target!(|data: &[u8]| {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len());
     let link = std::str::from_utf8(&data[..end]).ok();
-    let Ok(body) = serde_json::from_slice::<&RawValue>(data.get(end + 1..).unwrap_or_default()) else { return };
+    let Ok(body) = serde_json::from_slice::<&RawValue>(data.get(end + 1..).unwrap_or_default()) else {
+        return;
+    };
     connectors().for_each(|connector| read(connector, link, body));
 });
 

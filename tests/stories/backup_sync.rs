@@ -411,3 +411,41 @@ async fn a_time_when_nothing_caught_says_what_was_recovered_of_it() {
     let away = app.ask("GET", path, Value::Null).await["away"].clone();
     assert_eq!((&away[0]["synced"], &away[0]["unrecoverable"]), (&json!(2), &json!(0)), "{away}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_item_keeps_nobody_else_out() {
+    let api = ProviderApi::start(&["api.stripe.com"], |_| {
+        let nameless = json!({ "object": "event", "created": now() - 60, "type": "a.b" });
+        ApiAnswer::json(&json!({ "data": [invoice(1, 60), nameless, invoice(2, 70)], "has_more": false }))
+    });
+    let stripe = Stripe { api, events: Arc::default() };
+    let app = stripe.app().await;
+    let report = app.sync("stripe", json!({})).await;
+    assert_eq!((counts(&report), &report["why"]), ([3, 0, 2, 0, 1], &Value::Null));
+    let listed = app.ask("GET", "/api/sync/stripe/events", Value::Null).await;
+    assert_eq!(listed["items"][0]["why"], "the list gives no id for it");
+    let dry = app.sync("stripe", json!({ "dry_run": true })).await;
+    assert_eq!(counts(&dry), [3, 2, 0, 0, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_13_a_key_stays_with_the_hosts_for_which_it_was_given() {
+    let stripe = Stripe::with(vec![invoice(1, 600)]);
+    let other = ProviderApi::start(&["localhost"], |_| ApiAnswer::json(&json!([])));
+    let app = stripe.app().await;
+    let own = json!({ "name": "Other", "key": { "sent": "bearer" },
+        "list": { "items": "", "id": "/id", "call": { "url": format!("{}/x", other.url()) } } });
+    app.ask("PATCH", "/api/sync/stripe", json!({ "connector": own })).await;
+    for path in ["/api/sync/stripe", "/api/sync/stripe/check"] {
+        let (status, problem) = app.call("POST", path, json!({})).await;
+        assert_eq!((status, &problem["code"]), (400, &json!("api-key-of-another-host")), "{problem}");
+    }
+    assert!(other.calls().is_empty(), "nothing was sent there");
+    app.api_key("stripe", "another").await;
+    app.sync("stripe", json!({})).await;
+    assert_eq!(other.calls()[0].header("authorization"), Some("Bearer another"));
+    app.ask("DELETE", "/api/sources/stripe", Value::Null).await;
+    app.source("stripe", json!({ "provider": "stripe" })).await;
+    let view = app.ask("GET", "/api/sync/stripe", Value::Null).await;
+    assert_eq!(view["key"], Value::Null, "a source's key goes with it");
+}

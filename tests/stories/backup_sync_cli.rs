@@ -98,6 +98,28 @@ async fn threat_6_a_connector_s_key_goes_to_no_metadata_service() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_command_goes_on_with_its_sync_when_the_one_that_ran_it_is_killed() {
+    let events: Vec<_> = (0..150).map(|number| invoice(number, 600 + number)).collect();
+    let api = ProviderApi::start(&["localhost"], move |call| stripe_lists(call, &events));
+    let folder = folder();
+    let data_dir = folder.path();
+    set_up(data_dir, &api).await;
+    let late = || Some(hookmitt_stories::Trouble::Late(std::time::Duration::from_secs(3)));
+    api.will([late(), None, None, late()]);
+    let first = Process::start(command(data_dir, &["sync", "stripe"]));
+    eventually("it asks", async || (!api.calls().is_empty()).then_some(())).await;
+    let second = Process::start(command(data_dir, &["sync", "stripe", "--since", "20h"]));
+    eventually("both are jobs", async || {
+        let jobs = run(data_dir, &["jobs", "--json"]).await.exits(0).json();
+        (jobs.len() == 2).then_some(())
+    })
+    .await;
+    first.kill().await;
+    let said = second.end().await.exits(0).text();
+    assert!(said.contains("lists 150 events"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_crash_in_the_middle_repeats_nothing_and_misses_nothing() {
     const ROUNDS: usize = 20;
     const EACH: i64 = 120;

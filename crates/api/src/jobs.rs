@@ -204,6 +204,12 @@ pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<i64>,
 ) -> Result<Json<JobJson>, Problem> {
+    let job = engine.jobs.one(id).await?;
+    if !job.state.is_open() {
+        return Ok(Json(job.into()));
+    }
+    // The process in which it runs may have been killed: then this one stops it, and it can go on here.
+    engine.deliver_if_alone().await?;
     Ok(Json(engine.jobs.one(id).await?.into()))
 }
 

@@ -15,6 +15,9 @@ use crate::{
     terminal::{BAD, FAINT, GOOD, ODD, Screen, Style, Styled},
 };
 
+/// How often a job is gone on with that another command left.
+const MOST_RESUMED: u32 = 10;
+
 /// How often a job is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -190,11 +193,19 @@ pub(crate) async fn follow_until(
 
 async fn to_the_end(stop: &mut Stop, job: Job, client: &Client, screen: &Screen) -> Result<Job, CliError> {
     let line = ProgressLine::of(&job);
-    let mut job = job;
+    let (mut job, mut resumed) = (job, 0);
     while job.state.is_open() {
         screen.progress(&line.text(&job));
         tokio::select! {
-            () = tokio::time::sleep(LOOK_EVERY) => job = client.get(&Job::address(job.id)).await?,
+            () = tokio::time::sleep(LOOK_EVERY) => {
+                job = client.get(&Job::address(job.id)).await?;
+                if job.state == JobState::Stopped && !client.is_attached() && resumed < MOST_RESUMED {
+                    // It ran in another command, which has ended: it goes on in this one.
+                    resumed += 1;
+                    let address = Address::new(["jobs", &job.id.to_string(), "resume"]);
+                    job = begun(client.send(Method::POST, &address, &serde_json::json!({})).await?)?;
+                }
+            }
             () = stop.asked() => {
                 let cancelled = client.order(Method::DELETE, &Job::address(job.id), None).await?;
                 job = serde_json::from_value(cancelled).map_err(|error| CliError::Answer(error.to_string()))?;

@@ -179,6 +179,8 @@ pub struct SyncSettings {
     pub delivery: SyncDelivery,
     /// How many seconds pass between two syncs, by default an hour; 0 if it syncs only when it is asked to.
     pub every_s: Option<u32>,
+    /// The hosts for which the API key was given. It goes to no others, whatever becomes of the connector.
+    pub key_hosts: Vec<String>,
 }
 
 /// What is done with an event that was missing and was fetched from the provider's API.

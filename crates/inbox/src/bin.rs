@@ -102,7 +102,7 @@ pub(crate) const REPLACED: &str =
     AND e.dedupe_key LIKE 'id:%' AND s.settings ->> '$.on_duplicate' IS NOT 'forward'
     AND EXISTS (SELECT 1 FROM delivery d JOIN event c ON c.seq = d.event
         WHERE (c.id = e.duplicate_of OR c.duplicate_of = coalesce(e.duplicate_of, e.id)) AND c.seq <> e.seq
-        AND d.target = delivery.target AND d.state IN (0, 1, 2) AND (c.verdict = 0 OR e.verdict <> 0))";
+        AND d.target = delivery.target AND d.state IN (0, 1, 2) AND (c.verdict = 0 OR c.via = 2 OR e.verdict <> 0))";
 
 fn many(rows: usize) -> i64 {
     i64::try_from(rows).unwrap_or(i64::MAX)

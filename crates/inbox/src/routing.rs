@@ -101,14 +101,14 @@ pub(crate) fn skip_reason(
     first: Option<&First>,
     target: TargetId,
 ) -> Result<Option<&'static str>, InboxError> {
-    // A valid event is skipped only because of its first event and of valid duplicates: a forged duplicate proves
+    // A valid event is skipped only because of its first event, of valid duplicates and of copies: a forged one proves
     // nothing.
     // There may be very many duplicates, so they come last.
     const SQL: &str = "SELECT 1 FROM delivery WHERE target = ?3 AND state IN (0, 1, 2) AND event = ?1
         UNION ALL SELECT 1 FROM first_key k INDEXED BY first_key_seq, json_each(k.went) w
         WHERE k.seq = ?1 AND w.value = ?3
         UNION ALL SELECT 1 FROM event e CROSS JOIN delivery d ON d.event = e.seq
-        WHERE e.duplicate_of = ?2 AND (e.verdict = ?4 OR ?5) AND d.target = ?3 AND d.state IN (0, 1, 2)";
+        WHERE e.duplicate_of = ?2 AND (e.verdict = ?4 OR e.via = 2 OR ?5) AND d.target = ?3 AND d.state IN (0, 1, 2)";
     let Some(first) = first else { return Ok(None) };
     if first.other_body && repeat.rejects {
         return Ok(Some(OTHER_BODY));

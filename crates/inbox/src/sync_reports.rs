@@ -140,13 +140,17 @@ pub struct ListedPage {
     pub next: Option<usize>,
 }
 
+/// Why a report has no end of its own.
+const BROKE_OFF: &str = "hookmitt ended before it did";
+
 /// The reason of a delivery that backup sync leaves to a person.
 pub const KEPT_BY_SYNC: &str = "kept by backup sync";
 
 const SELECT: &str = "SELECT r.id, s.slug, r.job, r.since, r.until, r.dry_run, r.began_at, r.ended_at, r.why,
     r.checked, r.here, r.added, r.missing, r.lost, (SELECT count(*) FROM listed l
-        WHERE l.report = r.id AND l.outcome = 1 AND EXISTS (SELECT 1 FROM delivery d
-            WHERE d.event = l.event AND d.state = 5 AND d.last_error = 'kept by backup sync' AND NOT d.binned))
+        WHERE l.report = r.id AND l.outcome = 1 AND EXISTS (SELECT 1 FROM delivery d JOIN event e ON e.seq = d.event
+            WHERE d.event = l.event AND d.state = 5 AND d.last_error = 'kept by backup sync' AND NOT d.binned
+            AND e.duplicate_of IS NULL))
     FROM sync_report r JOIN source s ON s.id = r.source";
 
 impl Inbox {
@@ -158,6 +162,9 @@ impl Inbox {
         const BEGIN: &str =
             "INSERT INTO sync_report (source, job, since, until, dry_run, began_at, began_age)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET ended_at = NULL, why = NULL";
+        // Nobody ended those whose process was killed.
+        const CLOSE: &str = "UPDATE sync_report SET ended_at = ?3, why = ?4
+            WHERE source = ?1 AND job <> ?2 AND ended_at IS NULL";
         const OLD: &str = "DELETE FROM sync_report WHERE id IN (SELECT id FROM sync_report WHERE source = ?1
             ORDER BY id DESC LIMIT 100 OFFSET ?2)";
         self.write(move |batch| {
@@ -167,6 +174,8 @@ impl Inbox {
             let values = params![source, job, since, until, dry_run, now.wall, now.store];
             batch.db.prepare_cached(BEGIN)?.execute(values)?;
             batch.db.prepare_cached(OLD)?.execute(params![source, KEPT])?;
+            let values = params![source, job, now.wall, BROKE_OFF];
+            batch.db.prepare_cached(CLOSE)?.execute(values)?;
             let before = Timestamp::from_micros(since.saturating_sub(REMEMBERED));
             sync_store::forget(batch.db, source, before)?;
             one(batch.db, "r.job = ?1", job)
@@ -232,7 +241,7 @@ impl Inbox {
         limit: usize,
     ) -> Result<Vec<(i64, EventId)>, InboxError> {
         const SQL: &str = "SELECT e.seq, e.id FROM listed l CROSS JOIN event e ON e.seq = l.event
-            WHERE l.report = ?1 AND l.outcome = 1 AND e.seq > ?2 AND EXISTS (SELECT 1 FROM delivery d
+            WHERE l.report = ?1 AND l.outcome = 1 AND e.seq > ?2 AND e.duplicate_of IS NULL AND EXISTS (SELECT 1 FROM delivery d
                 WHERE d.event = e.seq AND d.state = 5 AND d.last_error = ?4 AND NOT d.binned)
             ORDER BY e.seq LIMIT ?3";
         self.readers
@@ -307,7 +316,8 @@ impl Inbox {
         until: Timestamp,
     ) -> Result<Option<(Timestamp, Timestamp)>, InboxError> {
         const SQL: &str = "SELECT max(min(since), ?2), min(max(until), ?3) FROM sync_report
-            WHERE source = ?1 AND until > ?2 AND since < ?3 AND ended_at IS NOT NULL AND why IS NULL";
+            WHERE source = ?1 AND until > ?2 AND since < ?3 AND ended_at IS NOT NULL
+            AND (why IS NULL OR checked > 0)";
         self.readers
             .read(move |db| {
                 let values = params![source, since.as_micros(), until.as_micros()];
@@ -330,8 +340,10 @@ impl Inbox {
         source: i64,
         days: Vec<(Timestamp, Timestamp)>,
     ) -> Result<Vec<Day>, InboxError> {
-        const SQL: &str = "SELECT count(*) FILTER (WHERE outcome < 2), count(*) FILTER (WHERE outcome >= 2)
-            FROM listed WHERE source = ?1 AND at >= ?2 AND at < ?3";
+        const SQL: &str = "SELECT count(*) FILTER (WHERE here), count(*) FILTER (WHERE NOT here)
+            FROM (SELECT outcome < 2 OR EXISTS (SELECT 1 FROM first_key k
+                WHERE k.source = l.source AND k.key = l.key) AS here
+            FROM listed l WHERE source = ?1 AND at >= ?2 AND at < ?3)";
         let (Some((since, _)), Some((_, until))) = (days.first().copied(), days.last().copied()) else {
             return Ok(Vec::new());
         };
@@ -362,8 +374,9 @@ impl Inbox {
         (skip, limit): (usize, usize),
     ) -> Result<ListedPage, InboxError> {
         const SQL: &str = "SELECT l.id, l.at, l.kind, e.id, e.seq, l.outcome, l.why FROM listed l
-            LEFT JOIN event e ON e.seq = l.event AND e.source = l.source
-            WHERE l.source = ?1 AND l.at >= ?2 AND l.at < ?3 AND (l.outcome < 2) = ?4
+            LEFT JOIN first_key k ON l.outcome >= 2 AND k.source = l.source AND k.key = l.key
+            LEFT JOIN event e ON e.seq = coalesce(l.event, k.seq) AND e.source = l.source
+            WHERE l.source = ?1 AND l.at >= ?2 AND l.at < ?3 AND (l.outcome < 2 OR k.key IS NOT NULL) = ?4
             ORDER BY l.at, l.key LIMIT ?5 OFFSET ?6";
         let page = |mut items: Vec<ListedLine>| {
             let next = (items.len() > limit).then_some(skip + limit);

@@ -231,10 +231,12 @@ fn note_one(db: &Connection, report: i64, item: &ListedItem) -> Result<(), Inbox
 /// Notes what came of an item, and counts it for its report, in which it occurs once. What a sync added stays added.
 fn note(db: &Connection, report: i64, item: &ListedItem, counts: &mut Counts) -> Result<(), InboxError> {
     const BEFORE: &str = "SELECT outcome, report, seen FROM listed WHERE source = ?1 AND key = ?2";
-    const KEEP: &str = "INSERT INTO listed (source, key, id, at, kind, outcome, event, report, why, seen, object)
+    const KEEP: &str =
+        "INSERT INTO listed (source, key, id, at, kind, outcome, event, report, why, seen, object)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO UPDATE SET id = excluded.id,
         at = excluded.at, kind = coalesce(excluded.kind, kind), outcome = excluded.outcome,
-        event = coalesce(excluded.event, event), report = excluded.report, why = excluded.why, seen = excluded.seen";
+        event = coalesce(excluded.event, event), report = excluded.report,
+        why = iif(excluded.outcome = 3, coalesce(excluded.why, why), NULL), seen = excluded.seen";
     let source: i64 = db
         .prepare_cached("SELECT source FROM sync_report WHERE id = ?1")?
         .query_row([report], |row| row.get(0))?;
@@ -242,9 +244,11 @@ fn note(db: &Connection, report: i64, item: &ListedItem, counts: &mut Counts) ->
         Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
     });
     let before = before.optional()?;
-    let added = Outcome::Added as i64;
+    let (added, lost) = (Outcome::Added as i64, Outcome::Lost as i64);
     let (outcome, by) = match before {
         Some((outcome, by, _)) if outcome == added => (added, by),
+        // Only an attempt tells that something can be recovered after all.
+        Some((outcome, by, _)) if outcome == lost && item.outcome == Outcome::Missing => (lost, by),
         _ => (item.outcome as i64, report),
     };
     let values = params![

@@ -249,3 +249,45 @@ async fn a_day_is_told_by_what_is_there_and_here() {
         assert_eq!(page.items[0].event.is_some(), part != DayPart::OnlyThere);
     }
 }
+
+#[tokio::test]
+async fn nothing_of_a_copy_is_left_to_deliver_once_its_webhook_has_come() {
+    let story = Story::begin().await;
+    story.added(story.copy(Route::Withheld(KEPT_BY_SYNC))).await;
+    assert_eq!(story.inbox.report(story.report.id).await.unwrap().kept, 1);
+    story.inbox.store(story.webhook(Verdict::Valid)).await.unwrap();
+    assert_eq!(story.inbox.report(story.report.id).await.unwrap().kept, 0);
+    assert_eq!(story.inbox.kept_by_sync(story.report.id, 0, 10).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_repeat_of_a_webhook_is_not_sent_where_its_copy_was() {
+    let story = Story::begin().await;
+    let copy = story.added(story.copy(Route::Targets)).await;
+    let claiming = Claiming {
+        target: story.target,
+        order: hookmitt_event::OrderMode::Sequential,
+        longest: std::time::Duration::from_secs(60),
+    };
+    assert!(matches!(story.inbox.claim(claiming).await.unwrap(), Next::Claimed(_)));
+    for _ in 0..3 {
+        let webhook = story.inbox.store(story.webhook(Verdict::Valid)).await.unwrap();
+        assert_eq!(story.states(webhook.id).await, [DeliveryState::Skipped]);
+    }
+    assert_eq!(story.states(copy).await, [DeliveryState::Processing], "one delivery");
+}
+
+#[tokio::test]
+async fn a_dry_run_s_missing_event_that_comes_is_not_missing_any_more() {
+    let story = Story::begin().await;
+    story.inbox.note_listed(story.report.id, vec![Story::item(KEY, Outcome::Missing)]).await.unwrap();
+    let days = vec![(minutes(-60), minutes(0))];
+    let before = story.inbox.reconciled(story.source, days.clone()).await.unwrap();
+    assert_eq!((before[0].both, before[0].only_there), (0, 1));
+    story.inbox.store(story.webhook(Verdict::Valid)).await.unwrap();
+    let after = story.inbox.reconciled(story.source, days).await.unwrap();
+    assert_eq!((after[0].both, after[0].only_there), (1, 0));
+    let span = (minutes(-60), minutes(0));
+    let page = story.inbox.listed_between(story.source, span, DayPart::Both, (0, 10)).await.unwrap();
+    assert!(page.items[0].event.is_some());
+}

@@ -3,7 +3,7 @@
 use std::{
     fmt,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    sync::Arc,
+    sync::{Arc, PoisonError},
     time::Duration,
 };
 
@@ -41,6 +41,8 @@ pub struct Api {
     client: Client,
     /// The access token that the key got, if it gets one, and how long it is good.
     token: Mutex<Option<(Zeroizing<String>, Instant)>>,
+    /// The access tokens, to be left out of what is shown.
+    tokens: std::sync::Mutex<Vec<Zeroizing<String>>>,
 }
 
 /// An answer.
@@ -77,7 +79,13 @@ impl Api {
             builder = builder.no_proxy(); // a proxy would look the name up itself, and so call any address
         }
         let client = builder.build().map_err(|error| CallError::Unreachable(error.to_string()))?;
-        Ok(Self { connector, key: Zeroizing::new(key.to_owned()), client, token: Mutex::default() })
+        Ok(Self {
+            connector,
+            key: Zeroizing::new(key.to_owned()),
+            client,
+            token: Mutex::default(),
+            tokens: <_>::default(),
+        })
     }
 
     /// Sends a request and returns the answer, if it is a good one.
@@ -148,6 +156,7 @@ impl Api {
         let lasts = part("/expires_in").and_then(|text| text.parse().ok()).unwrap_or(60_u64);
         // A minute early, so that it doesn't end on its way.
         let until = Instant::now() + Duration::from_secs(lasts.saturating_sub(60));
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).push(token.clone());
         *held = Some((token.clone(), until));
         Ok(token)
     }
@@ -239,7 +248,8 @@ impl Api {
                 clean = clean.replace(form, "…").replace(bare, "…");
             }
         }
-        clean
+        let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        tokens.iter().fold(clean, |clean, token| clean.replace(token.as_str(), "…"))
     }
 }
 

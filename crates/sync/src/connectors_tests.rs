@@ -177,8 +177,12 @@ fn what_an_answer_lacks_is_said() {
     let github = connector("github").unwrap();
     let none = github.items(&raw(r#"{"message":"Bad credentials"}"#)).unwrap_err();
     assert_eq!(none, ItemError::NoList(String::new()));
-    let no_id = github.items(&raw(r#"[{"guid":"x"}]"#)).unwrap_err();
-    assert_eq!(no_id, ItemError::NoId("/id".to_owned()));
+    let no_id = github.items(&raw(r#"[{"guid":"x"},{"id":7}]"#)).unwrap();
+    assert_eq!(
+        no_id.iter().map(|item| item.id.as_str()).collect::<Vec<_>>(),
+        ["", "7"],
+        "the others are read"
+    );
     let no_body = github.request("7", &raw(r#"{"request":{}}"#), &Values::default()).unwrap_err();
     assert_eq!(no_body, ItemError::NoBody("7".to_owned()));
     let smuggled = raw(r#"{"request":{"headers":{"A":"1\r\nB: 2"},"payload":{}}}"#);

@@ -9,7 +9,7 @@ use crate::{asked::Values, connector::Connector, raw};
 /// An item of a list.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Its id at the provider.
+    /// Its id at the provider; empty if it has none.
     pub id: String,
     /// When the provider says that it happened; `None` if it doesn't say, or not in a known form.
     pub time: Option<Timestamp>,
@@ -23,9 +23,6 @@ pub enum ItemError {
     /// The answer has no list where it should be.
     #[error("the answer has no list at {0:?}")]
     NoList(String),
-    /// An item has no id.
-    #[error("an item has no id at {0:?}")]
-    NoId(String),
     /// An item has no body.
     #[error("the item {0} has no content")]
     NoBody(String),
@@ -38,7 +35,7 @@ impl Connector {
     /// Returns the items of a page, in its order.
     ///
     /// # Errors
-    /// Fails if the answer has no list, or if an item has no id.
+    /// Fails if the answer has no list.
     pub fn items(&self, page: &RawValue) -> Result<Vec<Item>, ItemError> {
         let list = raw::at(page, &self.list.items).and_then(raw::list);
         let list = list.ok_or_else(|| ItemError::NoList(self.list.items.clone()))?;
@@ -46,15 +43,14 @@ impl Connector {
             let id = raw::at(item, &self.list.id).and_then(raw::text).filter(|id| !id.is_empty());
             let time = self.list.time.as_deref().and_then(|place| raw::at(item, place));
             let time = time.and_then(raw::text).and_then(|text| moment(&text));
-            let id = id.ok_or_else(|| ItemError::NoId(self.list.id.clone()))?;
-            Ok(Item { id, time, raw: item.to_owned() })
+            Item { id: id.unwrap_or_default(), time, raw: item.to_owned() }
         };
         let is_event = |item: &&RawValue| {
             self.list.only.iter().all(|(place, beginning)| {
                 raw::at(item, place).and_then(raw::text).is_some_and(|text| text.starts_with(beginning))
             })
         };
-        list.into_iter().filter(is_event).map(read).collect()
+        Ok(list.into_iter().filter(is_event).map(read).collect())
     }
 
     /// Returns the ids that an item's webhook may carry, as far as the list tells. The first is the usual one.

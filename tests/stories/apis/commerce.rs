@@ -22,6 +22,7 @@ fn response(thing: Thing) -> Value {
         "calculated": { "score": 2 }, "variables": [], "answers": [{ "type": "text", "text": "yes", "field": { "id": "f1" } }] })
 }
 
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 pub(super) fn shapes() -> Vec<Shape> {
     vec![
         Shape {

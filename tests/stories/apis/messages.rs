@@ -23,6 +23,7 @@ fn ts(thing: Thing) -> String {
     format!("{}.{:06}", thing.at.as_seconds(), thing.number)
 }
 
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 pub(super) fn shapes() -> Vec<Shape> {
     vec![
         Shape {

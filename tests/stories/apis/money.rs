@@ -31,6 +31,7 @@ fn coinbase(thing: Thing) -> Value {
         "api_version": "2018-03-22", "data": { "id": thing.id("ch-"), "code": thing.id("CODE") } })
 }
 
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 pub(super) fn shapes() -> Vec<Shape> {
     vec![
         Shape {

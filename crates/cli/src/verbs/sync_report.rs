@@ -231,6 +231,7 @@ fn not_synced(view: &SyncView) -> String {
     let why = view
         .lacks
         .as_ref()
+        .or(view.failed.as_ref())
         .map_or_else(|| format!("`hookmitt sync {}` does it", view.source), |lacks| Plain(lacks).to_string());
     format!("{} wasn't synced in that time: {why}", view.source)
 }
@@ -250,6 +251,9 @@ fn print_days(
     let zone = TimeZone::system();
     let span = format!("{} to {}", shown::day_and_clock(from, &zone), shown::day_and_clock(until, &zone));
     screen.print(format_args!("{}  {}", Styled(STRONG, source), Styled(FAINT, span)))?;
+    if let Some(failed) = &view.failed {
+        screen.print(format_args!("  {} {}", Styled(ODD, "the last sync ended early:"), Plain(failed)))?;
+    }
     let missed: u64 = days.iter().map(|day| day.only_there).sum();
     days.iter().try_for_each(|day| screen.print(day.line()))?;
     if missed > 0 {

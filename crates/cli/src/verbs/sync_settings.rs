@@ -121,7 +121,7 @@ pub(super) struct SyncView {
     pub(super) lacks: Option<String>,
     synced_until: Option<Timestamp>,
     #[serde(default)]
-    failed: Option<String>,
+    pub(super) failed: Option<String>,
     due_in_s: Option<u64>,
     job: Option<i64>,
 }

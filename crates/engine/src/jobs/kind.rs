@@ -1,6 +1,5 @@
 //! The kinds of jobs. Each has a file of its own.
 
-use hookmitt_inbox::InboxError;
 use serde::de::DeserializeOwned;
 
 use super::{
@@ -69,13 +68,4 @@ fn asked<T: DeserializeOwned>(run: &Run) -> Result<T, EngineError> {
 
 fn unknown() -> EngineError {
     EngineError::BadInput("this hookmitt doesn't know what was asked for".to_owned())
-}
-
-/// Whether a job broke off because it was ended from outside, which is stored already or will be.
-pub(super) const fn was_ended(error: &EngineError) -> bool {
-    matches!(
-        error,
-        EngineError::Stopping
-            | EngineError::Inbox(InboxError::JobEnded | InboxError::NotOwner | InboxError::Closed)
-    )
 }

@@ -108,3 +108,12 @@ impl Run {
         }
     }
 }
+
+/// Whether a job broke off because it was ended from outside, which is stored already or will be.
+pub(super) const fn was_ended(error: &EngineError) -> bool {
+    matches!(
+        error,
+        EngineError::Stopping
+            | EngineError::Inbox(InboxError::JobEnded | InboxError::NotOwner | InboxError::Closed)
+    )
+}

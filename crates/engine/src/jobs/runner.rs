@@ -11,9 +11,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    kind::{JobKind, was_ended},
+    kind::JobKind,
     parts::Parts,
-    run::Run,
+    run::{Run, was_ended},
 };
 use crate::{Change, EngineError};
 

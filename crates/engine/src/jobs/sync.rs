@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hookmitt_event::JobResult;
 
-use super::{kind::was_ended, run::Run};
+use super::run::{Run, was_ended};
 use crate::{
     EngineError,
     sync::{Progress, SyncAsked, Syncing},
@@ -17,8 +17,11 @@ pub(super) async fn go(run: &mut Run, asked: SyncAsked) -> Result<(), EngineErro
     let before = run.job.result;
     let synced = goes(run, &syncing, &asked, &report, before).await;
     match &synced {
-        // A process that ends leaves the report as one that nobody ended.
-        Err(EngineError::Stopping) => {}
+        Err(EngineError::Stopping) => {
+            let stopped =
+                EngineError::BadInput("hookmitt was stopped; `hookmitt sync` begins anew".to_owned());
+            let _inbox_is_closed = syncing.end(&report, Some(&stopped)).await;
+        }
         Err(error) if was_ended(error) => {
             let cancelled = EngineError::BadInput("it was cancelled".to_owned());
             syncing.end(&report, Some(&cancelled)).await?;

@@ -151,9 +151,17 @@ impl ConfiguredSource {
         }
     }
 
-    /// Returns what verification finds of an arrival as of `at`. `url` is the URL that was called, if it isn't the one that
+    /// Returns what verification finds of an arrival as of when it was received, or, of a copy, happened. `url` is the URL that was called, if it isn't the one that
     /// the request names.
-    fn judge_as_called(&self, request: &Request, url: Option<&str>, at: Timestamp, via: Via) -> Judgement {
+    fn judge_as_called(
+        &self,
+        request: &Request,
+        url: Option<&str>,
+        (received_at, event_time): (Timestamp, Option<Timestamp>),
+        via: Via,
+    ) -> Judgement {
+        // A copy comes long after it was signed.
+        let at = event_time.filter(|_| via == Via::BackupSync).unwrap_or(received_at);
         let named = url.is_none().then(|| request.called_url(self.source.slug.as_str()));
         let called = url.or(named.as_deref()).unwrap_or_default();
         of_copy(self.judge_request(request, called, at), via)
@@ -171,8 +179,8 @@ impl ConfiguredSource {
         let pages::Judged { browser, withheld, callback, foreign_host } = page.judge(self, &request);
         let provider = self.provider_of(&request);
         let url = url.or_else(|| self.public_url(&request));
-        let judgement = self.judge_as_called(&request, url.as_deref(), received_at, via);
         let mut facts = facts(&request, provider, self.source.generic.as_ref());
+        let judgement = self.judge_as_called(&request, url.as_deref(), (received_at, facts.event_time), via);
         let dedupe_key = dedupe_key(&facts, &request);
         let handshake = provider.and_then(|provider| handshake(&request, provider, &self.params));
         facts.handshake = handshake.as_ref().map(|handshake| handshake.name);

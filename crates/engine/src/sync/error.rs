@@ -15,6 +15,16 @@ pub enum SyncError {
     /// The source has no API key.
     #[error("{0} has no API key")]
     NoKey(Slug),
+    /// The API key was given for other hosts.
+    #[error("the API key of {slug} was given for {} and isn't sent to {host}", given.join(", "))]
+    OtherHost {
+        /// The source.
+        slug: Slug,
+        /// The hosts for which it was given.
+        given: Vec<String>,
+        /// The host that the connector calls now.
+        host: String,
+    },
     /// Something is missing that the connector has to know.
     #[error("{slug} lacks {label}: {hint}")]
     NoParam {
@@ -58,6 +68,7 @@ impl Explain for SyncError {
             Self::NoConnector(_) => "no-connector",
             Self::NoProvider(_) => "no-provider",
             Self::NoKey(_) => "no-api-key",
+            Self::OtherHost { .. } => "api-key-of-another-host",
             Self::NoParam { .. } => "missing-sync-param",
             Self::Own(_) => "bad-connector",
             Self::Ask(_) => "bad-api-request",
@@ -75,6 +86,9 @@ impl Explain for SyncError {
             }
             Self::NoProvider(slug) => format!("set it: `hookmitt source edit {slug} --provider ID`"),
             Self::NoKey(slug) => format!("set it: `hookmitt sync key {slug}` reads it from stdin"),
+            Self::OtherHost { slug, .. } => {
+                format!("if it belongs there, set it again: `hookmitt sync key {slug}`")
+            }
             Self::NoParam { slug, name, .. } => {
                 format!("set it: `hookmitt sync set {slug} --param {name}=…`")
             }

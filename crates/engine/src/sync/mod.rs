@@ -6,13 +6,17 @@
 mod api_keys;
 mod asked;
 mod away;
+mod begun;
 mod error;
+mod hurried;
 mod lister;
 mod patience;
 mod people;
+mod progress;
 mod running;
 mod schedule;
 mod set_up;
+mod syncing;
 mod taking_in;
 mod view;
 
@@ -21,5 +25,6 @@ pub use asked::{AskedBy as SyncAskedBy, SyncAsked};
 pub use away::AwayView;
 pub use error::SyncError;
 pub use people::{Sync, SyncChange, SyncRequest};
-pub(crate) use running::{Progress, Syncing};
+pub(crate) use progress::Progress;
+pub(crate) use syncing::Syncing;
 pub use view::{ConnectorParam, ConnectorView, SyncView};

@@ -2,21 +2,20 @@
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use hookmitt_event::{Deed, Explain as _, JobState, Slug, SyncDelivery, Timestamp};
+use hookmitt_event::{Deed, Explain as _, JobState, Slug, SyncDelivery, SyncSettings, Timestamp};
 use hookmitt_inbox::{Day, DayPart, Job, ListedPage, ReportPage, SourceSettings, Subject, SyncReport};
 use hookmitt_sync::{CallError, Connector, Values, Walk, Window};
 use hookmitt_vault::Location;
 use serde::Deserialize;
-use tokio::sync::watch;
 use zeroize::Zeroizing;
 
 use super::{
-    SyncError, Syncing,
+    SyncError,
     asked::{AskedBy, SyncAsked},
-    away,
+    hurried::{Hurried, USUAL},
     running::hint_for,
-    schedule::{self, Hurried, USUAL},
     set_up::connector_of,
+    syncing::Syncing,
     view::{ConnectorView, SyncView},
 };
 use crate::{
@@ -66,22 +65,25 @@ pub struct SyncChange {
     pub every_s: Option<Option<u32>>,
 }
 
+fn apply(change: SyncChange, sync: &mut SyncSettings) {
+    if let Some(connector) = change.connector {
+        sync.connector = connector.map(|json| json.to_string());
+    }
+    if let Some(every) = change.every_s {
+        sync.every_s = every;
+    }
+    sync.delivery = change.delivery.unwrap_or(sync.delivery);
+    for (name, value) in change.params {
+        match value.filter(|value| !value.is_empty()) {
+            Some(value) => sync.params.insert(name, value),
+            None => sync.params.remove(&name),
+        };
+    }
+}
+
 impl Sync {
     pub(crate) fn new(syncing: Arc<Syncing>, jobs: Jobs) -> Self {
         Self { syncing, jobs, hurried: Arc::default() }
-    }
-
-    /// Syncs by itself whenever this process is the one that delivers.
-    pub(crate) fn run(&self, owner: &watch::Receiver<bool>) {
-        let (this, owned) = (self.clone(), owner.clone());
-        let work = move || schedule::work(this.clone(), owned.clone());
-        self.syncing.base().tasks.keep_going("backup sync", work);
-        let this = self.clone();
-        let watch = move || schedule::watch_for_gaps(this.clone());
-        self.syncing.base().tasks.keep_going("watching for gaps", watch);
-        let (settings, owner) = (Arc::clone(&self.syncing.settings), owner.clone());
-        let note = move || away::work(Arc::clone(&settings), owner.clone());
-        self.syncing.base().tasks.keep_going("noting until when events are caught", note);
     }
 
     /// Returns how every source is synced, by name.
@@ -146,7 +148,10 @@ impl Sync {
         if let Err(error) = super::set_up::params_of(&known.source, &connector) {
             return Ok(Some(error));
         }
-        Ok(self.place(slug).await?.is_none().then(|| SyncError::NoKey(slug.clone())))
+        if self.place(slug).await?.is_none() {
+            return Ok(Some(SyncError::NoKey(slug.clone())));
+        }
+        Ok(super::set_up::ensure_given_for(&known.source, &connector).err())
     }
 
     async fn place(&self, slug: &Slug) -> Result<Option<Location>, EngineError> {
@@ -159,33 +164,25 @@ impl Sync {
     /// # Errors
     /// Fails if the source is unknown, the connector can't be used, or a parameter isn't one of it.
     pub async fn change(&self, slug: &Slug, change: SyncChange) -> Result<SyncView, EngineError> {
+        self.syncing.settings.source(slug)?;
+        if let Some(Some(json)) = &change.connector {
+            Connector::own(json.clone()).map_err(SyncError::from)?;
+        }
+        if let Some(Some(1..60)) = change.every_s {
+            return Err(EngineError::BadInput("a source can't sync more than once a minute".to_owned()));
+        }
+        self.set(slug, |sync| apply(change, sync)).await?;
+        self.one(slug).await
+    }
+
+    async fn set(&self, slug: &Slug, change: impl FnOnce(&mut SyncSettings)) -> Result<(), EngineError> {
         let settings = &self.syncing.settings;
-        settings.source(slug)?;
         let stored = settings.base.inbox.sources().await?.into_iter().find(|source| source.slug == *slug);
         let stored = stored.ok_or_else(|| hookmitt_inbox::InboxError::UnknownSource(slug.to_string()))?;
         let mut new = SourceSettings { provider_from: None, ..SourceSettings::from(&stored) };
-        if let Some(connector) = change.connector {
-            if let Some(json) = &connector {
-                Connector::own(json.clone()).map_err(SyncError::from)?;
-            }
-            new.sync.connector = connector.map(|json| json.to_string());
-        }
-        if let Some(every) = change.every_s {
-            if every.is_some_and(|every| every != 0 && every < 60) {
-                return Err(EngineError::BadInput("a source can't sync more than once a minute".to_owned()));
-            }
-            new.sync.every_s = every;
-        }
-        new.sync.delivery = change.delivery.unwrap_or(new.sync.delivery);
-        for (name, value) in change.params {
-            match value.filter(|value| !value.is_empty()) {
-                Some(value) => new.sync.params.insert(name, value),
-                None => new.sync.params.remove(&name),
-            };
-        }
+        change(&mut new.sync);
         settings.base.inbox.set_source(slug.clone(), new).await?;
-        settings.reload().await?;
-        self.one(slug).await
+        settings.reload().await
     }
 
     /// Stores the API key of a source.
@@ -193,7 +190,7 @@ impl Sync {
     /// # Errors
     /// Fails if the source is unknown, or if the vault fails.
     pub async fn set_key(&self, slug: &Slug, value: Zeroizing<Vec<u8>>) -> Result<SyncView, EngineError> {
-        self.syncing.settings.source(slug)?;
+        self.bind_key(slug).await?;
         self.syncing.keys.set(slug.clone(), value).await?;
         self.key_changed(slug, Deed::ApiKeySet).await
     }
@@ -203,7 +200,7 @@ impl Sync {
     /// # Errors
     /// Fails if the source is unknown, or if no environment variable can have that name.
     pub async fn set_key_env(&self, slug: &Slug, name: String) -> Result<SyncView, EngineError> {
-        self.syncing.settings.source(slug)?;
+        self.bind_key(slug).await?;
         self.syncing.keys.set_env(slug.clone(), name).await?;
         self.key_changed(slug, Deed::ApiKeySet).await
     }
@@ -218,6 +215,18 @@ impl Sync {
             return Err(SyncError::NoKey(slug.clone()).into());
         }
         self.key_changed(slug, Deed::ApiKeyRemoved).await
+    }
+
+    /// Binds the key that is about to be stored to the hosts that the connector calls now. The one before is removed
+    /// first, so that it is never bound to them.
+    async fn bind_key(&self, slug: &Slug) -> Result<(), EngineError> {
+        let known = self.syncing.settings.source(slug)?;
+        let hosts = connector_of(&known)?.called_hosts();
+        if known.source.sync.key_hosts == hosts {
+            return Ok(());
+        }
+        self.syncing.keys.remove(slug.clone()).await?;
+        self.set(slug, |sync| sync.key_hosts = hosts).await
     }
 
     async fn key_changed(&self, slug: &Slug, deed: Deed) -> Result<SyncView, EngineError> {
@@ -364,8 +373,14 @@ impl Sync {
         part: DayPart,
         place: (usize, usize),
     ) -> Result<ListedPage, EngineError> {
-        let row = self.row(slug)?;
-        Ok(self.syncing.base().inbox.listed_between(row, span, part, place).await?)
+        let (row, inbox) = (self.row(slug)?, &self.syncing.base().inbox);
+        // What nobody has looked for there may be there.
+        let span = match inbox.looked_at(row, span.0, span.1).await? {
+            Some(looked_at) if part == DayPart::OnlyHere => looked_at,
+            None if part == DayPart::OnlyHere => return Ok(ListedPage { items: Vec::new(), next: None }),
+            _ => span,
+        };
+        Ok(inbox.listed_between(row, span, part, place).await?)
     }
 
     pub(super) fn row(&self, slug: &Slug) -> Result<i64, EngineError> {

@@ -1,26 +1,22 @@
 //! One sync, from its window to its report.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashSet, time::Duration};
 
 use hookmitt_event::{Explain, Slug, SyncDelivery, Timestamp};
 use hookmitt_inbox::{NewReport, SyncReport};
-use hookmitt_keys::Network;
 use hookmitt_sync::Window;
 use tokio::sync::mpsc::Sender;
 
 use super::{
-    api_keys::ApiKeys,
     asked::{AskedBy, SyncAsked},
     lister::Lister,
     patience::Patience,
+    progress::Progress,
     set_up::SetUp,
+    syncing::Syncing,
     taking_in::{TakingIn, objects_of},
 };
-use crate::{EngineError, capture::Capture, settings::Settings};
+use crate::EngineError;
 
 /// How far back a sync looks that isn't told otherwise.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -34,47 +30,7 @@ const BEFORE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// How long a sync waits for an API altogether: if a person asked for it, and if nobody did.
 const WAITS: [Duration; 2] = [Duration::from_secs(15 * 60), Duration::from_secs(2 * 60)];
 
-/// What syncs work with.
-#[derive(Debug)]
-pub(crate) struct Syncing {
-    pub(super) settings: Arc<Settings>,
-    pub(super) capture: Arc<Capture>,
-    pub(super) keys: ApiKeys,
-    pub(super) network: Network,
-    /// A lock for each source that is or was synced, so that it is never synced twice at once.
-    alone: Mutex<HashMap<i64, Arc<tokio::sync::Mutex<()>>>>,
-}
-
-/// How far a sync is: how many items are settled, of how many if that is known, and how many were added, with how many
-/// deliveries.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Progress {
-    pub(crate) done: u64,
-    pub(crate) total: Option<u64>,
-    pub(crate) added: u64,
-    pub(crate) deliveries: u64,
-}
-
 impl Syncing {
-    pub(crate) fn new(
-        settings: Arc<Settings>,
-        capture: Arc<Capture>,
-        keys: ApiKeys,
-        network: Network,
-    ) -> Self {
-        Self { settings, capture, keys, network, alone: Mutex::default() }
-    }
-
-    /// Waits until no other sync of the source runs, and returns what keeps others waiting.
-    pub(crate) async fn alone(&self, slug: &Slug) -> Result<tokio::sync::OwnedMutexGuard<()>, EngineError> {
-        let row = self.settings.source(slug)?.source.row;
-        let lock = {
-            let mut alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(alone.entry(row).or_default())
-        };
-        Ok(lock.lock_owned().await)
-    }
-
     /// Begins the report of a job, or goes on with it.
     pub(crate) async fn begin(&self, job: i64, asked: &SyncAsked) -> Result<SyncReport, EngineError> {
         let set_up = self.set_up(&asked.source).await?;
@@ -118,6 +74,7 @@ impl Syncing {
             added: 0,
             waiting: 0,
             listed: false,
+            failed: None,
             tell,
         };
         let mut lister = Lister::begin(&set_up, window, &patience);
@@ -130,7 +87,10 @@ impl Syncing {
         }
         taking_in.listed = true;
         taking_in.add().await?;
-        Ok(taking_in.progress(0))
+        match taking_in.failed.take() {
+            Some(error) => Err(error),
+            None => Ok(taking_in.progress(0)),
+        }
     }
 
     /// Ends a report.

@@ -1,47 +1,23 @@
 //! Syncs by itself: each source every hour, or as it is set, and soon after something may have been missed.
 
-use std::{
-    collections::HashSet,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashSet, time::Duration};
 
 use hookmitt_event::Slug;
 use tokio::sync::{broadcast::error::RecvError, watch};
 
 use super::{
-    Syncing,
     asked::{AskedBy, SyncAsked},
+    hurried::USUAL,
     people::Sync,
+    syncing::Syncing,
 };
 use crate::{Change, EngineError};
 
 /// How often the schedule is looked at.
 const LOOK: Duration = Duration::from_secs(20);
 
-/// How many seconds pass between two syncs of a source that isn't set otherwise.
-pub(super) const USUAL: u32 = 60 * 60;
-
 /// How many seconds pass at least, however much is missed.
 const LEAST: u32 = 60;
-
-/// The sources that may have missed something.
-#[derive(Debug, Default)]
-pub(super) struct Hurried(Mutex<HashSet<Slug>>);
-
-impl Hurried {
-    pub(super) fn add(&self, slug: Slug) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(slug);
-    }
-
-    fn has(&self, slug: &Slug) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(slug)
-    }
-
-    fn remove(&self, slug: &Slug) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(slug);
-    }
-}
 
 /// Notes which sources may have missed something: a tunnel was cut, or a request was refused.
 pub(super) async fn watch_for_gaps(sync: Sync) {

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use hookmitt_event::{Slug, Source};
 use hookmitt_sync::{Api, Connector};
 
-use super::{SyncError, Syncing};
+use super::{SyncError, syncing::Syncing};
 use crate::{EngineError, settings::ConfiguredSource};
 
 /// A source that can be synced.
@@ -26,6 +26,7 @@ impl Syncing {
         let connector = connector_of(&known)?;
         let key = self.keys.get(slug.clone()).await?.ok_or_else(|| SyncError::NoKey(slug.clone()))?;
         let params = params_of(&known.source, &connector)?;
+        ensure_given_for(&known.source, &connector)?;
         let api = Api::new(Arc::clone(&connector), &key, &self.network).map_err(SyncError::from)?;
         Ok(SetUp { known, connector, params, api })
     }
@@ -41,6 +42,15 @@ pub(super) fn connector_of(known: &ConfiguredSource) -> Result<Arc<Connector>, S
         Some(_) => SyncError::NoConnector(slug.clone()),
         None => SyncError::NoProvider(slug.clone()),
     })
+}
+
+/// Fails if the API key was given for other hosts than the connector calls.
+pub(super) fn ensure_given_for(source: &Source, connector: &Connector) -> Result<(), SyncError> {
+    let given = &source.sync.key_hosts;
+    match connector.called_hosts().into_iter().find(|host| !given.contains(host)) {
+        None => Ok(()),
+        Some(host) => Err(SyncError::OtherHost { slug: source.slug.clone(), given: given.clone(), host }),
+    }
 }
 
 /// Returns what a connector has to know besides the key. What the source's own parameters say counts, too.

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
     time::Instant,
 };
 
@@ -11,9 +10,12 @@ use hookmitt_event::{DedupeKey, Request, Timestamp, Via};
 use hookmitt_inbox::{Copied, KEPT_BY_SYNC, ListedItem, NewEvent, Outcome, Route, object_hash};
 use hookmitt_sync::{Gives, Item, Values};
 use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc::Sender;
 
-use super::{Progress, SyncError, Syncing, lister::call, patience::Patience, set_up::SetUp};
+use super::{
+    SyncError, lister::call, patience::Patience, progress::Progress, set_up::SetUp, syncing::Syncing,
+};
 use crate::{
     EngineError,
     judging::{Arrival, Page, key_hash},
@@ -52,6 +54,8 @@ pub(super) struct TakingIn<'a> {
     pub(super) waiting: u64,
     /// Whether the list was read to its end, so that it is known how long it is.
     pub(super) listed: bool,
+    /// Why the content of an item can't be had now.
+    pub(super) failed: Option<EngineError>,
     /// Is told how far this is.
     pub(super) tell: Sender<Progress>,
 }
@@ -142,6 +146,7 @@ impl TakingIn<'_> {
             why: None,
         };
         let mut request = None;
+        let what: [u8; 32] = Sha256::digest(item.raw.get()).into();
         if connector.list.detail.is_none() {
             match connector.request(&item.id, &item.raw, &values) {
                 Ok(made) => {
@@ -158,6 +163,11 @@ impl TakingIn<'_> {
                 }
                 Err(error) => (listed.outcome, listed.why) = (Outcome::Lost, Some(error.to_string())),
             }
+        }
+        if keys.is_empty() && item.id.is_empty() {
+            // It can't be told from others, so it isn't stored; but it is counted.
+            listed.key.copy_from_slice(&what[..16]);
+            (listed.outcome, listed.why) = (Outcome::Lost, Some("the list gives no id for it".to_owned()));
         }
         if keys.is_empty() {
             keys.push(listed.key);
@@ -177,9 +187,17 @@ impl TakingIn<'_> {
             let some: Vec<_> = missing.by_ref().take(AT_ONCE).collect();
             let added = join_all(some.into_iter().map(|one| self.add_one(one))).await;
             for waiting in added {
-                if let Some(waiting) = waiting? {
-                    self.added += 1;
-                    self.waiting += waiting;
+                match waiting {
+                    Ok(Some(waiting)) => {
+                        (self.added, self.waiting) = (self.added + 1, self.waiting + waiting)
+                    }
+                    Ok(None) => {}
+                    // The others are added all the same; the next sync asks for this one again.
+                    Err(error @ EngineError::Sync(SyncError::Call(_))) if self.failed.is_none() => {
+                        self.failed = Some(error);
+                    }
+                    Err(EngineError::Sync(SyncError::Call(_))) => {}
+                    Err(error) => return Err(error),
                 }
             }
             self.tell(missing.len()).await;
@@ -295,10 +313,4 @@ pub(super) async fn objects_of(
     // The object may have been made before the window, and its event a while after that.
     let found = syncing.base().inbox.objects_since(set_up.known.source.row, since).await?;
     Ok(found.into_iter().map(|(kind, object, seq)| ((kind, object), seq)).collect())
-}
-
-impl Syncing {
-    pub(super) fn base(&self) -> &Arc<crate::base::Base> {
-        &self.settings.base
-    }
 }

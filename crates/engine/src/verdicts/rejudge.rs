@@ -83,8 +83,8 @@ fn with_given(own: &[(String, String)], given: &[(String, String)]) -> Vec<(Stri
 /// was replaced, or that this process can't read, disproves nothing. If the signature still matches, settings such as
 /// the tolerance apply again.
 pub(super) fn rejudged(known: &ConfiguredSource, event: &Event) -> Rejudged {
-    let mut judgement =
-        of_copy(known.judge_request(&event.request, &event.url, event.received_at), event.via);
+    let at = event.event_time.filter(|_| event.via == Via::BackupSync).unwrap_or(event.received_at);
+    let mut judgement = of_copy(known.judge_request(&event.request, &event.url, at), event.via);
     if judgement.verdict == Verdict::Invalid {
         judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
     }
