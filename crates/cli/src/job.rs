@@ -328,7 +328,8 @@ mod tests {
         assert_eq!(running.changed(), "5,000 events deleted, 1 delivery ended");
         let text = ProgressLine::of(&running).text(&running);
         assert!(text.ends_with("  ██████████░░░░░░░░░░  5,000 of 10,000"), "{text}");
-        assert_eq!(job("running", None).progress(), "counting");
+        assert_eq!(Job { done: 0, ..job("running", None) }.progress(), "counting");
+        assert_eq!(job("running", None).progress(), "5,000", "nobody knows of how many");
     }
 
     #[test]
