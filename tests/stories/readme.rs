@@ -21,6 +21,8 @@ const LEFT_OUT: &[&str] = &[
     "hookmitt tunnel add --smee https://smee.io/AbC123 --source github",
     "hookmitt listen 3000 --public",
     "hookmitt restore inbox.backup",
+    "hookmitt sync key stripe",
+    "hookmitt sync",
     "make help",
     "make test",
     "make lint",

@@ -1,7 +1,8 @@
 //! Lists what a provider has sent in a time, page by page. What may pass is tried again; what leads nowhere is an error.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use hookmitt_clock::Clock;
 use hookmitt_event::Timestamp;
 use hookmitt_sync::{Answer, Asked, CallError, Item, Place, Reply, Values, Walk, Window};
 
@@ -28,24 +29,19 @@ pub(super) struct Lister<'a> {
     is_over: bool,
     /// How much later it is there than here, once an answer has told.
     skew: Option<i64>,
-    now: fn() -> Timestamp,
+    clock: Arc<dyn Clock>,
 }
 
 impl<'a> Lister<'a> {
     /// Begins a list of what was sent in a time by this machine's clock.
-    pub(super) fn begin(set_up: &'a SetUp, window: Window, patience: &'a Patience) -> Self {
+    pub(super) fn begin(
+        set_up: &'a SetUp,
+        window: Window,
+        patience: &'a Patience,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let walk = Walk::begin(set_up.connector.list.next.clone());
-        Self {
-            set_up,
-            window,
-            walk,
-            patience,
-            anew: 0,
-            listed: 0,
-            is_over: false,
-            skew: None,
-            now: Timestamp::now,
-        }
+        Self { set_up, window, walk, patience, anew: 0, listed: 0, is_over: false, skew: None, clock }
     }
 
     /// Returns the items of the next page that belong to the time; `None` at the end.
@@ -93,7 +89,8 @@ impl<'a> Lister<'a> {
         if self.skew.is_some() {
             return false;
         }
-        let skew = reply.date.map_or(0, |there| there.as_micros().saturating_sub((self.now)().as_micros()));
+        let skew =
+            reply.date.map_or(0, |there| there.as_micros().saturating_sub(self.clock.now().as_micros()));
         self.skew = Some(skew);
         if skew.abs() < SKEW {
             return false;

@@ -1,6 +1,6 @@
 //! One sync, from its window to its report.
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use hookmitt_event::{Explain, Slug, SyncDelivery, Timestamp};
 use hookmitt_inbox::{NewReport, SyncReport};
@@ -77,7 +77,7 @@ impl Syncing {
             failed: None,
             tell,
         };
-        let mut lister = Lister::begin(&set_up, window, &patience);
+        let mut lister = Lister::begin(&set_up, window, &patience, Arc::clone(&self.base().clock));
         while let Some(items) = lister.next().await? {
             taking_in.compare(items).await?;
             taking_in.tell(taking_in.missing.len()).await;
