@@ -61,8 +61,9 @@ const FOR_THE_OWNER: &[Place] = &[
     ),
     ("crates/engine/src/manage/test_key.rs", "makes test key pairs, and shows the public half"),
     (
-        "crates/engine/src/judging/signing_secret.rs",
-        "chooses the secret that signs what the owner has re-signed or sent",
+        "crates/engine/src/judging/signing.rs",
+        "signs what the owner has re-signed or sent, and copies from backup sync on their way to the owner's own targets: \
+         what they say is chosen by the provider's API, over TLS, and the targets alone see the signature",
     ),
     (
         "crates/verify/src/explain/shown.rs",
@@ -89,11 +90,10 @@ const FOR_THE_OWNER: &[Place] = &[
 /// Helpers of the places above that serve nobody by themselves, and code unrelated to the secrets of sources.
 const MEANS: &[Place] = &[
     ("crates/verify/src/lib.rs", "names"),
-    ("crates/engine/src/replay/mod.rs", "names"),
     ("crates/verify/src/mac.rs", "keyed hashes, and comparing in constant time"),
     ("crates/verify/src/secret.rs", "secrets as keys"),
     ("crates/verify/src/key_bytes.rs", "secrets as the bytes of keys"),
-    ("crates/verify/src/sign.rs", "signs a request; asked by `resign.rs` and `exported.rs` alone"),
+    ("crates/verify/src/sign.rs", "signs a request; asked by `signing.rs` and `exported.rs` alone"),
     ("crates/verify/src/sign_jwt.rs", "the same for JSON Web Tokens"),
     ("crates/verify/src/special/adyen.rs", "puts signatures into a body for `sign.rs`"),
     ("crates/verify/src/test_pair.rs", "key pairs of the owner's own making"),
