@@ -10,7 +10,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use serde_json::Value;
 
 use super::{
-    backup_sync::{invoice, stripe_lists},
+    apis::stripe::{invoice, stripe_lists},
     listen::{command, folder, run},
 };
 

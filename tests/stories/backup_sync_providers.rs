@@ -6,8 +6,8 @@ use hookmitt_stories::{App, Language, ProviderApi, post, report, sdk_lists};
 use serde_json::{Value, json};
 
 use super::{
+    apis::stripe::{Syncs as _, counts},
     apis::{Shape, Thing, shapes},
-    backup_sync::{Syncs as _, counts},
 };
 
 /// Returns things of the last hour, each at a time of its own.

@@ -15,8 +15,9 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     Problem, audit, backup, bin, bytes, deliveries, doctor, document, events, fixtures, handshakes, jobs,
-    listen, live, marks, origin, providers, refusals, retention, samples, search, searches, secrets, session,
-    session::Sessions, sources, stats, sync, targets, test_keys, trash, tunnels, verdict,
+    listen, live, marks, origin, providers, reconciled, refusals, retention, samples, search, searches,
+    secrets, session, session::Sessions, sources, stats, sync, sync_reports, targets, test_keys, trash,
+    tunnels, verdict,
 };
 
 /// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
@@ -178,11 +179,11 @@ fn kept() -> OpenApiRouter<Shared> {
         .routes(routes!(sync::show, sync::change, sync::begin))
         .routes(routes!(sync::set_key, sync::remove_key))
         .routes(routes!(sync::check))
-        .routes(routes!(sync::days))
-        .routes(routes!(sync::events))
-        .routes(routes!(sync::reports))
-        .routes(routes!(sync::report))
-        .routes(routes!(sync::deliver))
+        .routes(routes!(reconciled::days))
+        .routes(routes!(reconciled::events))
+        .routes(routes!(sync_reports::reports))
+        .routes(routes!(sync_reports::report))
+        .routes(routes!(sync_reports::deliver))
         .routes(routes!(audit::list))
         .routes(routes!(refusals::list))
 }

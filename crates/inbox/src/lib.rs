@@ -94,6 +94,7 @@ mod queue_tests;
 mod random_story;
 mod readable;
 mod reasons;
+mod reconciled;
 #[cfg(test)]
 mod recount;
 mod recovered;
@@ -179,6 +180,7 @@ pub use packing::{Packer, Packing};
 pub use prunable::{Prunable, WouldGo};
 pub use pruner::{Pruned, Pruner};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
+pub use reconciled::{Day, DayPart, ListedLine, ListedPage};
 pub use recovered::Recovered;
 pub use refusals::{RefusalPage, Refused};
 pub use rejudge::Rejudged;
@@ -192,9 +194,7 @@ pub use schema::SCHEMA;
 pub use sources::{AUTO_SOURCES, SourceSettings};
 pub use stats::{CHECKED_FOR, SourceCount, Stats, ViewCounts};
 pub use stop::Stopped;
-pub use sync_reports::{
-    Day, DayPart, KEPT_BY_SYNC, ListedLine, ListedPage, NewReport, ReportPage, SyncReport, Synced,
-};
+pub use sync_reports::{KEPT_BY_SYNC, NewReport, ReportPage, SyncReport, Synced};
 pub use sync_store::{Copied, Known, ListedItem, Outcome, object_hash};
 pub use targets::TargetSettings;
 pub use trash::{TrashPage, TrashPlace, Trashed};

@@ -1,16 +1,9 @@
-//! What backup sync found: a report for each sync, and a provider's events by day against ours.
+//! What each sync of a source found: its report.
 
-use std::{collections::HashSet, sync::Arc};
-
-use hookmitt_event::{EventId, Slug, Timestamp, Via};
+use hookmitt_event::{EventId, Slug, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use sha2::{Digest as _, Sha256};
 
-use crate::{
-    Inbox, InboxError, object_hash,
-    rows::{self, BROWSER},
-    sync_store::{self, Outcome},
-};
+use crate::{Inbox, InboxError, rows, sync_store};
 
 /// How long before a sync's window listed items are remembered, in microseconds: as long as first keys.
 const REMEMBERED: i64 = 90 * 24 * 60 * 60 * 1_000_000;
@@ -86,58 +79,6 @@ pub struct ReportPage {
     pub items: Vec<SyncReport>,
     /// The cursor for the next, older page; `None` at the end.
     pub next: Option<i64>,
-}
-
-/// A provider's events of a day against ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Day {
-    /// When it begins.
-    pub from: Timestamp,
-    /// When it ends.
-    pub until: Timestamp,
-    /// How many are listed there and are or were here.
-    pub both: u64,
-    /// How many are listed there and aren't here.
-    pub only_there: u64,
-    /// How many are here and aren't listed there.
-    pub only_here: u64,
-}
-
-/// A part of a day's events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DayPart {
-    /// Those that are in both.
-    Both,
-    /// Those that are only there.
-    OnlyThere,
-    /// Those that are only here.
-    OnlyHere,
-}
-
-/// An event of a day: as it is listed there, or as it is here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedLine {
-    /// Its id at the provider, or its dedupe key.
-    pub id: String,
-    /// When it happened.
-    pub at: Timestamp,
-    /// Its type.
-    pub kind: Option<String>,
-    /// Its event, if that is here.
-    pub event: Option<(EventId, i64)>,
-    /// Whether it was added by sync.
-    pub added: bool,
-    /// Why it can't be recovered.
-    pub why: Option<String>,
-}
-
-/// A page of a day's events, in order of time.
-#[derive(Clone, Debug)]
-pub struct ListedPage {
-    /// The events.
-    pub items: Vec<ListedLine>,
-    /// How many come before the next page; `None` at the end.
-    pub next: Option<usize>,
 }
 
 /// Why a report has no end of its own.
@@ -304,190 +245,6 @@ impl Inbox {
             })
             .await
     }
-
-    /// Returns the time that the syncs of a source have looked at, between two moments: from the earliest to the latest.
-    ///
-    /// # Errors
-    /// Fails if SQLite does.
-    pub async fn looked_at(
-        &self,
-        source: i64,
-        since: Timestamp,
-        until: Timestamp,
-    ) -> Result<Option<(Timestamp, Timestamp)>, InboxError> {
-        const SQL: &str = "SELECT max(min(since), ?2), min(max(until), ?3) FROM sync_report
-            WHERE source = ?1 AND until > ?2 AND since < ?3 AND ended_at IS NOT NULL
-            AND (why IS NULL OR checked > 0)";
-        self.readers
-            .read(move |db| {
-                let values = params![source, since.as_micros(), until.as_micros()];
-                Ok(db.prepare_cached(SQL)?.query_row(values, |row| {
-                    let (since, until): (Option<i64>, Option<i64>) = (row.get(0)?, row.get(1)?);
-                    Ok(since
-                        .zip(until)
-                        .map(|(since, until)| (Timestamp::from_micros(since), Timestamp::from_micros(until))))
-                })?)
-            })
-            .await
-    }
-
-    /// Counts a provider's events by day against ours. The days follow each other.
-    ///
-    /// # Errors
-    /// Fails if SQLite does.
-    pub async fn reconciled(
-        &self,
-        source: i64,
-        days: Vec<(Timestamp, Timestamp)>,
-    ) -> Result<Vec<Day>, InboxError> {
-        const SQL: &str = "SELECT count(*) FILTER (WHERE here), count(*) FILTER (WHERE NOT here)
-            FROM (SELECT outcome < 2 OR EXISTS (SELECT 1 FROM first_key k
-                WHERE k.source = l.source AND k.key = l.key) AS here
-            FROM listed l WHERE source = ?1 AND at >= ?2 AND at < ?3)";
-        let (Some((since, _)), Some((_, until))) = (days.first().copied(), days.last().copied()) else {
-            return Ok(Vec::new());
-        };
-        let ours = self.only_here(source, since, until).await?;
-        self.readers
-            .read(move |db| {
-                let mut count = db.prepare_cached(SQL)?;
-                let day = |(from, until): (Timestamp, Timestamp)| {
-                    let values = params![source, from.as_micros(), until.as_micros()];
-                    let (both, only_there) = count.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
-                    let only_here = ours.iter().filter(|line| line.at >= from && line.at < until).count();
-                    Ok(Day { from, until, both, only_there, only_here: only_here as u64 })
-                };
-                days.into_iter().map(day).collect()
-            })
-            .await
-    }
-
-    /// Returns a page of a part of the events of a time, in order of time, but for those that `skip` others precede.
-    ///
-    /// # Errors
-    /// Fails if SQLite does.
-    pub async fn listed_between(
-        &self,
-        source: i64,
-        (since, until): (Timestamp, Timestamp),
-        part: DayPart,
-        (skip, limit): (usize, usize),
-    ) -> Result<ListedPage, InboxError> {
-        const SQL: &str = "SELECT l.id, l.at, l.kind, e.id, e.seq, l.outcome, l.why FROM listed l
-            LEFT JOIN first_key k ON l.outcome >= 2 AND k.source = l.source AND k.key = l.key
-            LEFT JOIN event e ON e.seq = coalesce(l.event, k.seq) AND e.source = l.source
-            WHERE l.source = ?1 AND l.at >= ?2 AND l.at < ?3 AND (l.outcome < 2 OR k.key IS NOT NULL) = ?4
-            ORDER BY l.at, l.key LIMIT ?5 OFFSET ?6";
-        let page = |mut items: Vec<ListedLine>| {
-            let next = (items.len() > limit).then_some(skip + limit);
-            items.truncate(limit);
-            ListedPage { items, next }
-        };
-        if part == DayPart::OnlyHere {
-            let all = self.only_here(source, since, until).await?;
-            return Ok(page(all.into_iter().skip(skip).take(limit + 1).collect()));
-        }
-        let found = self
-            .readers
-            .read(move |db| {
-                let both = part == DayPart::Both;
-                let values = params![source, since.as_micros(), until.as_micros(), both, limit + 1, skip];
-                Ok(db.prepare_cached(SQL)?.query_map(values, line)?.collect::<Result<Vec<_>, _>>()?)
-            })
-            .await?;
-        Ok(page(found))
-    }
-
-    /// Returns the events of a time that came in and that no sync has seen at the provider, in order of time.
-    async fn only_here(
-        &self,
-        source: i64,
-        since: Timestamp,
-        until: Timestamp,
-    ) -> Result<Vec<ListedLine>, InboxError> {
-        let kinds = Arc::new(self.readers.read(move |db| kinds_of_objects(db, source)).await?);
-        let (mut all, mut below) = (Vec::new(), i64::MAX);
-        loop {
-            let kinds = Arc::clone(&kinds);
-            let read = move |db: &Connection| unlisted(db, source, (since, until), below, &kinds);
-            let (found, next) = self.readers.read(read).await?;
-            all.extend(found);
-            match next {
-                Some(next) => below = next,
-                None => break,
-            }
-        }
-        all.sort_by_key(|line| line.at);
-        Ok(all)
-    }
-}
-
-/// How many events one read goes through.
-const STRIDE: usize = 2_000;
-
-/// How far out of order events come in at most, in microseconds: as long as a relay keeps what waits, and more.
-const DISORDER: i64 = 4 * 24 * 60 * 60 * 1_000_000;
-
-type Unlisted = (Vec<ListedLine>, Option<i64>);
-
-fn unlisted(
-    db: &Connection,
-    source: i64,
-    (since, until): (Timestamp, Timestamp),
-    below: i64,
-    kinds: &HashSet<String>,
-) -> Result<Unlisted, InboxError> {
-    const SQL: &str =
-        "SELECT seq, id, received_at, coalesce(event_time, received_at), via, flags, type, object,
-            dedupe_key, duplicate_of IS NOT NULL FROM event
-        WHERE source = ?1 AND seq < ?2 AND deleted_at IS NULL ORDER BY seq DESC LIMIT ?3";
-    const LISTED: &str = "SELECT 1 FROM listed WHERE source = ?1 AND key = ?2";
-    let mut is_listed = db.prepare_cached(LISTED)?;
-    let mut select = db.prepare_cached(SQL)?;
-    let mut rows = select.query(params![source, below, STRIDE])?;
-    let (mut found, mut next, mut count) = (Vec::new(), None, 0);
-    while let Some(row) = rows.next()? {
-        let (seq, received): (i64, i64) = (row.get(0)?, row.get(2)?);
-        count += 1;
-        let at = Timestamp::from_micros(row.get(3)?);
-        let (via, flags): (i64, i64) = (row.get(4)?, row.get(5)?);
-        let came_in = via == Via::Direct as i64 || via == Via::Tunnel as i64;
-        if came_in && received < since.as_micros().saturating_sub(DISORDER) {
-            return Ok((found, None));
-        }
-        next = Some(seq);
-        if !came_in || flags & BROWSER != 0 || row.get(9)? || at < since || at >= until {
-            continue;
-        }
-        let (kind, object): (Option<String>, Option<String>) = (row.get(6)?, row.get(7)?);
-        let key: String = row.get(8)?;
-        let keys =
-            [Some(hash_of(&key)), kind.as_deref().zip(object.as_deref()).map(|(k, o)| object_hash(k, o))];
-        let mut listed = false;
-        for key in keys.into_iter().flatten() {
-            listed |= is_listed.exists(params![source, key])?;
-        }
-        // Where objects are listed, other types of events are in no list.
-        let is_of_list = kinds.is_empty() || kind.as_ref().is_some_and(|kind| kinds.contains(kind));
-        if !listed && is_of_list {
-            let id = key.strip_prefix("id:").unwrap_or(&key).to_owned();
-            let event = Some((rows::id(row, 1)?, seq));
-            found.push(ListedLine { id, at, kind, event, added: false, why: None });
-        }
-    }
-    Ok((found, next.filter(|_| count == STRIDE)))
-}
-
-/// Returns the types of the objects that are listed of a source; empty if it is events that are listed.
-fn kinds_of_objects(db: &Connection, source: i64) -> Result<HashSet<String>, InboxError> {
-    const SQL: &str = "SELECT DISTINCT kind FROM listed WHERE source = ?1 AND object AND kind IS NOT NULL";
-    let mut select = db.prepare_cached(SQL)?;
-    Ok(select.query_map([source], |row| row.get(0))?.collect::<Result<_, _>>()?)
-}
-
-fn hash_of(key: &str) -> [u8; 16] {
-    let hash: [u8; 32] = Sha256::digest(key).into();
-    hash.first_chunk().copied().unwrap_or_default()
 }
 
 fn one(db: &Connection, which: &str, value: i64) -> Result<SyncReport, InboxError> {
@@ -514,17 +271,5 @@ fn report(row: &Row<'_>) -> rusqlite::Result<SyncReport> {
         missing: row.get(12)?,
         lost: row.get(13)?,
         kept: row.get(14)?,
-    })
-}
-
-fn line(row: &Row<'_>) -> rusqlite::Result<ListedLine> {
-    let seq: Option<i64> = row.get(4)?;
-    Ok(ListedLine {
-        id: row.get(0)?,
-        at: rows::moment(row, 1)?,
-        kind: row.get(2)?,
-        event: rows::id_or_null(row, 3)?.zip(seq),
-        added: row.get::<_, i64>(5)? == Outcome::Added as i64,
-        why: row.get(6)?,
     })
 }

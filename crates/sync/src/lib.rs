@@ -1,6 +1,7 @@
 //! How providers' APIs list what they have sent. What to ask, how one page leads to the next, and what an item becomes is
 //! data (`connectors/*.toml`); users write the same for services of their own. [`Api`] sends it, and keeps the API key.
 
+mod address;
 mod api;
 mod asked;
 mod call_error;
@@ -10,6 +11,7 @@ mod connector;
 mod connectors_tests;
 mod item;
 mod paging;
+mod rate_limit;
 mod raw;
 mod template;
 

@@ -4,6 +4,7 @@ mod commerce;
 mod messages;
 mod money;
 mod standard;
+pub(crate) mod stripe;
 mod tools;
 
 use hookmitt_event::Timestamp;

@@ -3,8 +3,8 @@
 use hookmitt_stories::ApiAnswer;
 use serde_json::{Value, json};
 
+use super::stripe::stripe_lists;
 use super::{Shape, Thing, after, all, plain, seconds, within};
-use crate::stories::backup_sync::stripe_lists;
 
 fn stripe(thing: Thing) -> Value {
     json!({ "id": thing.id("evt_"), "object": "event", "created": thing.at.as_seconds(), "type": "invoice.paid",
