@@ -194,9 +194,8 @@ pub(crate) async fn events(
             return Err(Problem::bad_input(message, "use both, only_there or only_here"));
         }
     };
-    let skip = cursor(wanted.cursor.as_deref())?.unwrap_or(0);
-    let place = (usize::try_from(skip).unwrap_or(0), limit(wanted.limit)? as usize);
-    let page = engine.sync.listed(&slug(&name)?, (since, until), part, place).await?;
+    let (after, limit) = (cursor(wanted.cursor.as_deref())?, limit(wanted.limit)? as usize);
+    let page = engine.sync.listed(&slug(&name)?, (since, until), part, after, limit).await?;
     let items = page.items.into_iter().map(ListedJson::from).collect();
     Ok(Json(Items { items, next_cursor: page.next.map(|next| next.to_string()) }))
 }

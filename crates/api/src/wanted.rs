@@ -1,5 +1,7 @@
 //! The filter of an event list.
 
+use std::str::FromStr;
+
 use hookmitt_engine::{Filter, View};
 use hookmitt_event::{EventStatus, Timestamp, Verdict};
 use hookmitt_search::{Pattern, Query, Test, WordKey};
@@ -112,8 +114,8 @@ fn named(error: String) -> Problem {
     Problem::bad_input(error, "")
 }
 
-/// Reads a cursor that is a number.
-pub(crate) fn cursor(text: Option<&str>) -> Result<Option<i64>, Problem> {
+/// Reads a cursor.
+pub(crate) fn cursor<C: FromStr>(text: Option<&str>) -> Result<Option<C>, Problem> {
     let cursor = text.map(str::parse).transpose();
     cursor.map_err(|_| Problem::bad_input("that isn't a cursor", "send next_cursor back unchanged"))
 }

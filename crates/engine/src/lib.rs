@@ -47,10 +47,10 @@ pub use flaws::Flaw;
 pub use hookmitt_inbox::{
     AuditFilter, AuditPage, BackupNote, By as HistoryBy, CHECKED_FOR, Captured, Checked, Day, DayPart,
     Entry as AuditEntry, EventRef, Failure, Filter, Group, History, Inbox, InboxError, Job, JobFailure,
-    JobPage, Lag, Listed, ListedLine, ListedPage, Meter, Page, Paused, Period, Prunable, Quantiles,
-    Recovered, Refused, ReportPage, Restoring, SCHEMA, SavedSearch, Shown, SourceCount, SourceSettings,
-    Stats, Sums, SyncReport, TargetSettings, Times, TrashPage, TrashPlace, Trashed, View, ViewCounts,
-    WhyGoes, WouldGo, acting,
+    JobPage, Lag, Listed, ListedLine, ListedPage, ListedPlace, Meter, Page, Paused, Period, Prunable,
+    Quantiles, Recovered, Refused, ReportPage, Restoring, SCHEMA, SavedSearch, Shown, SourceCount,
+    SourceSettings, Stats, Sums, SyncReport, TargetSettings, Times, TrashPage, TrashPlace, Trashed, View,
+    ViewCounts, WhyGoes, WouldGo, acting,
 };
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;

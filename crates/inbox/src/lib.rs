@@ -180,7 +180,7 @@ pub use packing::{Packer, Packing};
 pub use prunable::{Prunable, WouldGo};
 pub use pruner::{Pruned, Pruner};
 pub use reasons::{AWAITS, REJECTED, STOPPED};
-pub use reconciled::{Day, DayPart, ListedLine, ListedPage};
+pub use reconciled::{Day, DayPart, ListedLine, ListedPage, ListedPlace};
 pub use recovered::Recovered;
 pub use refusals::{RefusalPage, Refused};
 pub use rejudge::Rejudged;

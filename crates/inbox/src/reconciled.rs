@@ -1,6 +1,6 @@
 //! A provider's events against ours, by day and one by one.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, fmt, num::ParseIntError, str::FromStr, sync::Arc};
 
 use hookmitt_event::{EventId, Timestamp, Via};
 use rusqlite::{Connection, Row, params};
@@ -53,6 +53,35 @@ pub struct ListedLine {
     pub added: bool,
     /// Why it can't be recovered.
     pub why: Option<String>,
+    /// Where it stands in the list.
+    pub place: ListedPlace,
+}
+
+/// A place in a list of a part of a source's events: the time of an event, and what tells those of one time apart. As
+/// text, it is those with a hyphen between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ListedPlace {
+    at: i64,
+    key: [u8; 16],
+}
+
+impl ListedPlace {
+    const BEGINNING: Self = Self { at: i64::MIN, key: [0; 16] };
+}
+
+impl fmt::Display for ListedPlace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:032x}-{}", u128::from_be_bytes(self.key), self.at)
+    }
+}
+
+impl FromStr for ListedPlace {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        let (key, at) = text.split_once('-').unwrap_or_default();
+        Ok(Self { at: at.parse()?, key: u128::from_str_radix(key, 16)?.to_be_bytes() })
+    }
 }
 
 /// A page of a day's events, in order of time.
@@ -60,8 +89,8 @@ pub struct ListedLine {
 pub struct ListedPage {
     /// The events.
     pub items: Vec<ListedLine>,
-    /// How many come before the next page; `None` at the end.
-    pub next: Option<usize>,
+    /// The last place of this page, if more follow.
+    pub next: Option<ListedPlace>,
 }
 
 impl Inbox {
@@ -122,7 +151,7 @@ impl Inbox {
             .await
     }
 
-    /// Returns a page of a part of the events of a time, in order of time, but for those that `skip` others precede.
+    /// Returns a page of a part of the events of a time, in order of time: those behind a place.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -131,27 +160,32 @@ impl Inbox {
         source: i64,
         (since, until): (Timestamp, Timestamp),
         part: DayPart,
-        (skip, limit): (usize, usize),
+        after: Option<ListedPlace>,
+        limit: usize,
     ) -> Result<ListedPage, InboxError> {
-        const SQL: &str = "SELECT l.id, l.at, l.kind, e.id, e.seq, l.outcome, l.why FROM listed l
+        const SQL: &str = "SELECT l.id, l.at, l.kind, e.id, e.seq, l.outcome, l.why, l.key FROM listed l
             LEFT JOIN first_key k ON l.outcome >= 2 AND k.source = l.source AND k.key = l.key
             LEFT JOIN event e ON e.seq = coalesce(l.event, k.seq) AND e.source = l.source
-            WHERE l.source = ?1 AND l.at >= ?2 AND l.at < ?3 AND (l.outcome < 2 OR k.key IS NOT NULL) = ?4
-            ORDER BY l.at, l.key LIMIT ?5 OFFSET ?6";
+            WHERE l.source = ?1 AND l.at >= max(?2, ?6) AND l.at < ?3 AND (l.at, l.key) > (?6, ?7)
+            AND (l.outcome < 2 OR k.key IS NOT NULL) = ?4 ORDER BY l.at, l.key LIMIT ?5";
         let page = |mut items: Vec<ListedLine>| {
-            let next = (items.len() > limit).then_some(skip + limit);
+            let more = items.len() > limit;
             items.truncate(limit);
+            let next = items.last().filter(|_| more).map(|line| line.place);
             ListedPage { items, next }
         };
+        let after = after.unwrap_or(ListedPlace::BEGINNING);
         if part == DayPart::OnlyHere {
             let all = self.only_here(source, since, until).await?;
-            return Ok(page(all.into_iter().skip(skip).take(limit + 1).collect()));
+            let behind = all.into_iter().filter(|line| line.place > after);
+            return Ok(page(behind.take(limit + 1).collect()));
         }
         let found = self
             .readers
             .read(move |db| {
                 let both = part == DayPart::Both;
-                let values = params![source, since.as_micros(), until.as_micros(), both, limit + 1, skip];
+                let (since, until) = (since.as_micros(), until.as_micros());
+                let values = params![source, since, until, both, limit + 1, after.at, after.key];
                 Ok(db.prepare_cached(SQL)?.query_map(values, line)?.collect::<Result<Vec<_>, _>>()?)
             })
             .await?;
@@ -177,7 +211,7 @@ impl Inbox {
                 None => break,
             }
         }
-        all.sort_by_key(|line| line.at);
+        all.sort_by_key(|line| line.place);
         Ok(all)
     }
 }
@@ -232,7 +266,8 @@ fn unlisted(
         if !listed && is_of_list {
             let id = key.strip_prefix("id:").unwrap_or(&key).to_owned();
             let event = Some((rows::id(row, 1)?, seq));
-            found.push(ListedLine { id, at, kind, event, added: false, why: None });
+            let place = ListedPlace { at: at.as_micros(), key: i128::from(seq).to_be_bytes() };
+            found.push(ListedLine { id, at, kind, event, added: false, why: None, place });
         }
     }
     Ok((found, next.filter(|_| count == STRIDE)))
@@ -251,13 +286,14 @@ fn hash_of(key: &str) -> [u8; 16] {
 }
 
 fn line(row: &Row<'_>) -> rusqlite::Result<ListedLine> {
-    let seq: Option<i64> = row.get(4)?;
+    let (at, seq): (i64, Option<i64>) = (row.get(1)?, row.get(4)?);
     Ok(ListedLine {
         id: row.get(0)?,
-        at: rows::moment(row, 1)?,
+        at: Timestamp::from_micros(at),
         kind: row.get(2)?,
         event: rows::id_or_null(row, 3)?.zip(seq),
         added: row.get::<_, i64>(5)? == Outcome::Added as i64,
         why: row.get(6)?,
+        place: ListedPlace { at, key: row.get(7)? },
     })
 }

@@ -243,7 +243,7 @@ async fn a_day_is_told_by_what_is_there_and_here() {
     assert_eq!(told, [(0, 0, 0), (1, 1, 1)]);
     for (part, id) in [(DayPart::Both, "evt_1"), (DayPart::OnlyThere, "evt_2"), (DayPart::OnlyHere, "here")] {
         let span = (minutes(-40), minutes(0));
-        let page = story.inbox.listed_between(story.source, span, part, (0, 10)).await.unwrap();
+        let page = story.inbox.listed_between(story.source, span, part, None, 10).await.unwrap();
         let ids: Vec<_> = page.items.iter().map(|line| line.id.as_str()).collect();
         assert_eq!((ids, page.next), (vec![id], None));
         assert_eq!(page.items[0].event.is_some(), part != DayPart::OnlyThere);
@@ -288,6 +288,45 @@ async fn a_dry_run_s_missing_event_that_comes_is_not_missing_any_more() {
     let after = story.inbox.reconciled(story.source, days).await.unwrap();
     assert_eq!((after[0].both, after[0].only_there), (1, 0));
     let span = (minutes(-60), minutes(0));
-    let page = story.inbox.listed_between(story.source, span, DayPart::Both, (0, 10)).await.unwrap();
+    let page = story.inbox.listed_between(story.source, span, DayPart::Both, None, 10).await.unwrap();
     assert!(page.items[0].event.is_some());
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_though_many_happened_at_once_and_more_come() {
+    let story = Story::begin().await;
+    let at = |number: u8| minutes(-30 + i64::from(number / 4));
+    let item = |number: u8| ListedItem {
+        id: format!("evt_{number}"),
+        at: at(number),
+        ..Story::item([number; 16], Outcome::Missing)
+    };
+    story.inbox.note_listed(story.report.id, (1..10).map(item).collect()).await.unwrap();
+    let (mut ids, mut after) = (Vec::new(), None);
+    loop {
+        let span = (minutes(-60), minutes(0));
+        let part = DayPart::OnlyThere;
+        let page = story.inbox.listed_between(story.source, span, part, after, 2).await.unwrap();
+        ids.extend(page.items.iter().map(|line| line.id.clone()));
+        // One that is earlier pushes nothing along.
+        let early = ListedItem {
+            id: "early".to_owned(),
+            ..Story::item([200 + ids.len() as u8; 16], Outcome::Missing)
+        };
+        let early = ListedItem { at: minutes(-50), ..early };
+        story.inbox.note_listed(story.report.id, vec![early]).await.unwrap();
+        let Some(next) = page.next else { break };
+        after = Some(next.to_string().parse().unwrap());
+    }
+    assert_eq!(ids, (1..10).map(|number| format!("evt_{number}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_place_in_a_list_is_written_and_read() {
+    use crate::ListedPlace;
+    let text = "000000000000000000000000000000ff--7";
+    assert_eq!(text.parse::<ListedPlace>().unwrap().to_string(), text);
+    for other in ["", "-", "7", "x-7", "1-x", "1ffffffffffffffffffffffffffffffff-7"] {
+        assert!(other.parse::<ListedPlace>().is_err(), "{other}");
+    }
 }

@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use hookmitt_event::{Deed, Explain as _, JobState, Slug, SyncDelivery, SyncSettings, Timestamp};
-use hookmitt_inbox::{Day, DayPart, Job, ListedPage, ReportPage, SourceSettings, Subject, SyncReport};
+use hookmitt_inbox::{
+    Day, DayPart, Job, ListedPage, ListedPlace, ReportPage, SourceSettings, Subject, SyncReport,
+};
 use hookmitt_sync::{CallError, Connector, Values, Walk, Window};
 use hookmitt_vault::Location;
 use serde::Deserialize;
@@ -362,7 +364,7 @@ impl Sync {
         Ok(Some(((since, until), inbox.reconciled(row, within).await?)))
     }
 
-    /// Returns a page of a part of a source's events of a time, in order of time.
+    /// Returns a page of a part of a source's events of a time, in order of time: those behind a place.
     ///
     /// # Errors
     /// Fails if the source is unknown, or the inbox fails.
@@ -371,7 +373,8 @@ impl Sync {
         slug: &Slug,
         span: (Timestamp, Timestamp),
         part: DayPart,
-        place: (usize, usize),
+        after: Option<ListedPlace>,
+        limit: usize,
     ) -> Result<ListedPage, EngineError> {
         let (row, inbox) = (self.row(slug)?, &self.syncing.base().inbox);
         // What nobody has looked for there may be there.
@@ -380,7 +383,7 @@ impl Sync {
             None if part == DayPart::OnlyHere => return Ok(ListedPage { items: Vec::new(), next: None }),
             _ => span,
         };
-        Ok(inbox.listed_between(row, span, part, place).await?)
+        Ok(inbox.listed_between(row, span, part, after, limit).await?)
     }
 
     pub(super) fn row(&self, slug: &Slug) -> Result<i64, EngineError> {
