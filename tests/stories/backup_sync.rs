@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_stories::{ApiAnswer, App, LocalServer, ProviderApi, Trouble, eventually, signature};
 use serde_json::{Value, json};
 
@@ -286,6 +287,15 @@ async fn what_a_source_lacks_is_said() {
         assert_eq!((status, &problem["code"]), (400, &json!(code)), "{problem}");
         assert!(app.ask("GET", &format!("/api/sync/{source}"), Value::Null).await["lacks"].is_string());
     }
+    let unknown = json!({ "params": { "ownr": "me" } });
+    let (status, problem) = app.call("PATCH", "/api/sync/github", unknown).await;
+    assert_eq!((status, &problem["code"]), (400, &json!("unknown-sync-param")), "{problem}");
+    assert!(problem["hint"].as_str().unwrap().contains("at, hook"), "{problem}");
+    for key in ["", "  ", "sk_\u{1f600}", "sk_1\nsk_2"] {
+        let body = json!({ "value_base64": STANDARD.encode(key) });
+        assert_eq!(app.call("PUT", "/api/sync/stripe/key", body).await.0, 400, "{key:?}");
+    }
+    assert_eq!(app.ask("GET", "/api/sync/stripe", Value::Null).await["key"], Value::Null);
     assert_eq!(app.call("POST", "/api/sync/nobody", json!({})).await.0, 404);
     let secrets = app.ask("GET", "/api/secrets", Value::Null).await;
     assert_eq!(secrets["items"], json!([]), "API keys are no signing secrets");

@@ -19,17 +19,20 @@ pub enum Actor {
     Up,
     /// The inbox's own retention.
     Retention,
+    /// The schedule by which sources are synced.
+    Schedule,
 }
 
 impl Actor {
     /// All actors with their names. The inbox stores one as its position here, from 0.
-    pub const ALL: [(Self, &'static str); 6] = [
+    pub const ALL: [(Self, &'static str); 7] = [
         (Self::Window, "window"),
         (Self::Page, "page"),
         (Self::Cli, "cli"),
         (Self::Api, "api"),
         (Self::Up, "up"),
         (Self::Retention, "retention"),
+        (Self::Schedule, "schedule"),
     ];
 
     /// Returns the actor's name.

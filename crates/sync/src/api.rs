@@ -56,16 +56,21 @@ pub struct Reply {
     pub date: Option<Timestamp>,
 }
 
+/// Returns what the user typed as the API key that is sent: without the white space around it. `None` if a header line
+/// can't have it.
+pub fn as_key(typed: &[u8]) -> Option<&str> {
+    let key = std::str::from_utf8(typed).ok()?.trim();
+    let fits = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    (!key.is_empty() && key.bytes().all(fits)).then_some(key)
+}
+
 impl Api {
     /// Prepares calls. The key is what the user typed, without the white space around it.
     ///
     /// # Errors
     /// Fails if the key has characters that a header line can't have.
     pub fn new(connector: Arc<Connector>, key: &[u8], network: &Network) -> Result<Self, CallError> {
-        let key = std::str::from_utf8(key).map(str::trim).unwrap_or_default();
-        if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
-            return Err(CallError::Key);
-        }
+        let key = as_key(key).ok_or(CallError::Key)?;
         let is_own = connector.is_own();
         let mut tls = network.tls_config();
         tls.alpn_protocols.clear(); // reqwest decides which HTTP is spoken

@@ -15,7 +15,7 @@ mod rate_limit;
 mod raw;
 mod template;
 
-pub use api::{Api, LARGEST, Reply, TIME_LIMIT};
+pub use api::{Api, LARGEST, Reply, TIME_LIMIT, as_key};
 pub use asked::{AskError, Asked, Values, Window};
 pub use call_error::CallError;
 pub use catalogue::{connector, connectors, preset};

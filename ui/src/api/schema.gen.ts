@@ -1414,7 +1414,7 @@ export interface components {
          * @description Who or what deleted, changed or sent something.
          * @enum {string}
          */
-        Actor: "window" | "page" | "cli" | "api" | "up" | "retention";
+        Actor: "window" | "page" | "cli" | "api" | "up" | "retention" | "schedule";
         /** @description Whether a tunnel's relay knows the tunnel's sources as they are set now. */
         Announced: {
             error: components["schemas"]["Trouble"] | null;

@@ -10,6 +10,7 @@ const NAMES: Record<Actor, string> = {
   api: 'the API',
   up: 'hookmitt up',
   retention: 'retention',
+  schedule: 'the schedule',
 };
 
 /** All who can do something. */

@@ -138,6 +138,9 @@ async fn one(source: &Slug, asked: &Now, client: &Client, screen: &Screen) -> Re
         job::conclude(&job, client, screen).await?;
         return Ok(exit);
     };
+    if let Some(since) = request.since.and_then(|since| report.later_than(since)) {
+        screen.note(Styled(FAINT, format!("the provider lists nothing from before {since}")));
+    }
     if screen.json {
         screen.print_json(&report)?;
         return Ok(exit);

@@ -104,6 +104,11 @@ struct Listed {
 }
 
 impl Report {
+    /// Returns since when the provider was asked, if that is later than a moment.
+    pub(super) fn later_than(&self, asked: Timestamp) -> Option<String> {
+        (asked < self.since).then(|| shown::day_and_clock(self.since, &TimeZone::system()))
+    }
+
     /// Says in one sentence what was found.
     pub(super) fn sentence(&self) -> String {
         let since = shown::day_and_clock(self.since, &TimeZone::system());

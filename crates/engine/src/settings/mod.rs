@@ -64,6 +64,20 @@ impl Settings {
         known.ok_or_else(|| self.unknown_source(slug))
     }
 
+    /// Returns the sources whose events come through a tunnel: those that it names, else all.
+    ///
+    /// # Errors
+    /// Fails if the tunnel is unknown, or if the inbox fails.
+    pub(crate) async fn sources_through(
+        &self,
+        tunnel: i64,
+    ) -> Result<Vec<Arc<ConfiguredSource>>, EngineError> {
+        let kept = self.base.inbox.tunnel(tunnel).await?;
+        let named: Vec<_> = kept.source.into_iter().chain(kept.sources).collect();
+        let comes = |slug: &str| named.is_empty() || named.iter().any(|name| name == slug);
+        Ok(self.now().sources.values().filter(|known| comes(known.source.slug.as_str())).cloned().collect())
+    }
+
     /// Returns a target.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The API keys of sources, in the vault, apart from signing secrets. They are read when they are used.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -52,7 +53,7 @@ impl ApiKeys {
     }
 
     /// Returns the sources that have a key, each with the place where it is.
-    pub(super) async fn places(&self) -> Result<Vec<(Slug, Location)>, EngineError> {
+    pub(super) async fn places(&self) -> Result<BTreeMap<Slug, Location>, EngineError> {
         let entries = self.blocking(Vault::list).await?;
         Ok(entries.into_iter().map(|entry| (entry.source, entry.place)).collect())
     }

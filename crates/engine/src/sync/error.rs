@@ -37,6 +37,16 @@ pub enum SyncError {
         /// Where to find it.
         hint: String,
     },
+    /// The connector doesn't ask for a parameter that is set.
+    #[error("{slug} has no parameter {name:?}")]
+    UnknownParam {
+        /// The source.
+        slug: Slug,
+        /// The parameter's name.
+        name: String,
+        /// The names of those that there are.
+        known: Vec<String>,
+    },
     /// A user's own connector can't be used.
     #[error("the connector can't be used: {0}")]
     Own(#[from] OwnError),
@@ -70,6 +80,7 @@ impl Explain for SyncError {
             Self::NoKey(_) => "no-api-key",
             Self::OtherHost { .. } => "api-key-of-another-host",
             Self::NoParam { .. } => "missing-sync-param",
+            Self::UnknownParam { .. } => "unknown-sync-param",
             Self::Own(_) => "bad-connector",
             Self::Ask(_) => "bad-api-request",
             Self::Call(error) => error.code(),
@@ -92,6 +103,10 @@ impl Explain for SyncError {
             Self::NoParam { slug, name, .. } => {
                 format!("set it: `hookmitt sync set {slug} --param {name}=…`")
             }
+            Self::UnknownParam { slug, known, .. } if known.is_empty() => {
+                format!("{slug} takes none")
+            }
+            Self::UnknownParam { slug, known, .. } => format!("{slug} takes {}", known.join(", ")),
             Self::Call(error) => return error.hint(),
             Self::TooMany(_) => "name a shorter time with `--since` and `--until`".to_owned(),
             Self::Own(_) => "`hookmitt sync preset mux` prints one that works".to_owned(),

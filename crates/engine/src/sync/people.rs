@@ -16,7 +16,7 @@ use super::{
     asked::{AskedBy, SyncAsked},
     hurried::{Hurried, USUAL},
     running::hint_for,
-    set_up::connector_of,
+    set_up::{connector_of, lacks},
     syncing::Syncing,
     view::{ConnectorView, SyncView},
 };
@@ -24,6 +24,7 @@ use crate::{
     EngineError,
     jobs::{JobKind, Jobs, Which},
     manage::given,
+    settings::ConfiguredSource,
 };
 
 /// Backup sync, as people ask for it, set it and see it.
@@ -83,6 +84,25 @@ fn apply(change: SyncChange, sync: &mut SyncSettings) {
     }
 }
 
+/// Fails if a value is given for something that a connector doesn't ask for.
+fn ensure_known(
+    slug: &Slug,
+    params: &BTreeMap<String, Option<String>>,
+    connector: Option<&Connector>,
+) -> Result<(), SyncError> {
+    let known = connector.map_or(&[][..], |connector| &connector.params);
+    let is_known = |name: &str| known.iter().any(|param| param.name == name);
+    let given = params.iter().filter(|(_, value)| value.as_ref().is_some_and(|value| !value.is_empty()));
+    match given.map(|(name, _)| name).find(|name| !is_known(name)) {
+        None => Ok(()),
+        Some(name) => Err(SyncError::UnknownParam {
+            slug: slug.clone(),
+            name: name.clone(),
+            known: known.iter().map(|param| param.name.clone()).collect(),
+        }),
+    }
+}
+
 impl Sync {
     pub(crate) fn new(syncing: Arc<Syncing>, jobs: Jobs) -> Self {
         Self { syncing, jobs, hurried: Arc::default() }
@@ -94,12 +114,12 @@ impl Sync {
     /// Fails if the list of API keys can't be read, or the inbox fails.
     pub async fn all(&self) -> Result<Vec<SyncView>, EngineError> {
         let config = self.syncing.settings.now();
-        let mut slugs: Vec<_> = config.sources.values().map(|known| known.source.slug.clone()).collect();
-        slugs.sort();
-        let mut views = Vec::with_capacity(slugs.len());
-        for slug in slugs {
-            views.push(self.one(&slug).await?);
+        let mut places = self.syncing.keys.places().await?;
+        let mut views = Vec::with_capacity(config.sources.len());
+        for known in config.sources.values() {
+            views.push(self.view(known, places.remove(&known.source.slug)).await?);
         }
+        views.sort_by(|one, other| one.source.cmp(&other.source));
         Ok(views)
     }
 
@@ -109,14 +129,19 @@ impl Sync {
     /// Fails if the source is unknown, and like [`all`](Self::all).
     pub async fn one(&self, slug: &Slug) -> Result<SyncView, EngineError> {
         let known = self.syncing.settings.source(slug)?;
-        let place = self.place(slug).await?;
-        let lacks = self.lacks(slug).await?;
+        let place = self.syncing.keys.places().await?.remove(slug);
+        self.view(&known, place).await
+    }
+
+    async fn view(&self, known: &ConfiguredSource, place: Option<Location>) -> Result<SyncView, EngineError> {
+        let slug = &known.source.slug;
+        let lacks = lacks(known, place.is_some());
         let synced = self.syncing.base().inbox.synced(known.source.row).await?;
         let every_s = known.source.sync.every_s.unwrap_or(USUAL);
         let ago = synced.began_ago.map_or(u64::MAX, |ago| u64::try_from(ago / 1_000_000).unwrap_or(0));
         let due = u64::from(every_s).saturating_sub(ago);
         Ok(SyncView {
-            connector: known.connector.as_ref().map(|connector| ConnectorView::of(connector, &known)),
+            connector: known.connector.as_ref().map(|connector| ConnectorView::of(connector, known)),
             key: place.as_ref().map(|place| match place {
                 Location::Keychain => "keychain",
                 Location::File => "file",
@@ -140,36 +165,18 @@ impl Sync {
         })
     }
 
-    /// Returns why a source can't be synced, or `None` if it can.
-    pub(super) async fn lacks(&self, slug: &Slug) -> Result<Option<SyncError>, EngineError> {
-        let known = self.syncing.settings.source(slug)?;
-        let connector = match connector_of(&known) {
-            Ok(connector) => connector,
-            Err(error) => return Ok(Some(error)),
-        };
-        if let Err(error) = super::set_up::params_of(&known.source, &connector) {
-            return Ok(Some(error));
-        }
-        if self.place(slug).await?.is_none() {
-            return Ok(Some(SyncError::NoKey(slug.clone())));
-        }
-        Ok(super::set_up::ensure_given_for(&known.source, &connector).err())
-    }
-
-    async fn place(&self, slug: &Slug) -> Result<Option<Location>, EngineError> {
-        let places = self.syncing.keys.places().await?;
-        Ok(places.into_iter().find(|(source, _)| source == slug).map(|(_, place)| place))
-    }
-
     /// Changes how a source is synced.
     ///
     /// # Errors
     /// Fails if the source is unknown, the connector can't be used, or a parameter isn't one of it.
     pub async fn change(&self, slug: &Slug, change: SyncChange) -> Result<SyncView, EngineError> {
-        self.syncing.settings.source(slug)?;
-        if let Some(Some(json)) = &change.connector {
-            Connector::own(json.clone()).map_err(SyncError::from)?;
-        }
+        let known = self.syncing.settings.source(slug)?;
+        let connector = match &change.connector {
+            Some(Some(json)) => Some(Arc::new(Connector::own(json.clone()).map_err(SyncError::from)?)),
+            Some(None) => known.source.provider.as_deref().and_then(hookmitt_sync::connector).cloned(),
+            None => known.connector.clone(),
+        };
+        ensure_known(slug, &change.params, connector.as_deref())?;
         if let Some(Some(1..60)) = change.every_s {
             return Err(EngineError::BadInput("a source can't sync more than once a minute".to_owned()));
         }
@@ -190,8 +197,12 @@ impl Sync {
     /// Stores the API key of a source.
     ///
     /// # Errors
-    /// Fails if the source is unknown, or if the vault fails.
+    /// Fails if the source is unknown, if no API key can have that value, or if the vault fails.
     pub async fn set_key(&self, slug: &Slug, value: Zeroizing<Vec<u8>>) -> Result<SyncView, EngineError> {
+        if hookmitt_sync::as_key(&value).is_none() {
+            let message = "an API key is one line of printable ASCII characters";
+            return Err(EngineError::BadInput(message.to_owned()));
+        }
         self.bind_key(slug).await?;
         self.syncing.keys.set(slug.clone(), value).await?;
         self.key_changed(slug, Deed::ApiKeySet).await
@@ -275,8 +286,9 @@ impl Sync {
     /// # Errors
     /// Fails if the source can't be synced; the error says why.
     pub async fn ask(&self, slug: &Slug, request: SyncRequest) -> Result<Job, EngineError> {
-        self.syncing.settings.source(slug)?;
-        if let Some(error) = self.lacks(slug).await? {
+        let known = self.syncing.settings.source(slug)?;
+        let has_key = self.syncing.keys.places().await?.contains_key(slug);
+        if let Some(error) = lacks(&known, has_key) {
             return Err(error.into());
         }
         let SyncRequest { since, until, dry_run, deliver } = request;

@@ -1,15 +1,16 @@
 //! Syncs by itself: each source every hour, or as it is set, and soon after something may have been missed.
 
-use std::{collections::HashSet, time::Duration};
+use std::time::Duration;
 
-use hookmitt_event::Slug;
+use hookmitt_event::{Actor, Slug};
+use hookmitt_inbox::acting;
 use tokio::sync::{broadcast::error::RecvError, watch};
 
 use super::{
     asked::{AskedBy, SyncAsked},
     hurried::USUAL,
     people::Sync,
-    syncing::Syncing,
+    set_up::lacks,
 };
 use crate::{Change, EngineError};
 
@@ -26,8 +27,8 @@ pub(super) async fn watch_for_gaps(sync: Sync) {
     loop {
         match stop.run_until_cancelled(changes.recv()).await {
             Some(Ok(Change::Gap(gap))) => {
-                let sources = sync.syncing.sources_of(gap.tunnel_id).await.unwrap_or_default();
-                sources.into_iter().for_each(|slug| sync.hurried.add(slug));
+                let through = sync.syncing.settings.sources_through(gap.tunnel_id).await.unwrap_or_default();
+                through.iter().for_each(|known| sync.hurried.add(known.source.slug.clone()));
             }
             Some(Ok(Change::Refused(refused))) => {
                 // A name that nobody knows, or a bad request, is no event of this source's provider.
@@ -38,17 +39,6 @@ pub(super) async fn watch_for_gaps(sync: Sync) {
             Some(Ok(_) | Err(RecvError::Lagged(_))) => {}
             Some(Err(RecvError::Closed)) | None => return,
         }
-    }
-}
-
-impl Syncing {
-    /// Returns the sources whose events come through a tunnel: those that it names, else all.
-    async fn sources_of(&self, tunnel: i64) -> Result<Vec<Slug>, EngineError> {
-        let kept = self.base().inbox.tunnel(tunnel).await?;
-        let named: Vec<_> = kept.source.into_iter().chain(kept.sources).collect();
-        let config = self.settings.now();
-        let all = config.sources.values().map(|known| known.source.slug.clone());
-        Ok(all.filter(|slug| named.is_empty() || named.iter().any(|name| name == slug.as_str())).collect())
     }
 }
 
@@ -80,11 +70,7 @@ async fn look(sync: &Sync, last: Option<i64>) -> Result<Option<i64>, EngineError
     {
         return Ok(Some(last));
     }
-    let keyed: HashSet<Slug> =
-        sync.syncing.keys.places().await?.into_iter().map(|(source, _)| source).collect();
-    let mut slugs: Vec<_> = keyed.into_iter().collect();
-    slugs.sort();
-    for slug in slugs {
+    for slug in sync.syncing.keys.places().await?.into_keys() {
         if is_due(sync, &slug).await? {
             sync.hurried.remove(&slug);
             let asked = SyncAsked {
@@ -95,16 +81,17 @@ async fn look(sync: &Sync, last: Option<i64>) -> Result<Option<i64>, EngineError
                 deliver: None,
                 by: AskedBy::Schedule,
             };
-            return Ok(Some(sync.add(asked).await?.id));
+            return Ok(Some(acting(Actor::Schedule, sync.add(asked)).await?.id));
         }
     }
     Ok(None)
 }
 
+/// Whether a source with a key is to be synced now.
 async fn is_due(sync: &Sync, slug: &Slug) -> Result<bool, EngineError> {
     let Ok(known) = sync.syncing.settings.source(slug) else { return Ok(false) };
     let every = known.source.sync.every_s.unwrap_or(USUAL);
-    if every == 0 || sync.lacks(slug).await?.is_some() {
+    if every == 0 || lacks(&known, true).is_some() {
         return Ok(false);
     }
     let Some(ago) = sync.syncing.base().inbox.synced(known.source.row).await?.began_ago else {
@@ -126,6 +113,8 @@ fn jittered(every: u32, row: i64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]

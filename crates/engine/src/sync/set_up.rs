@@ -44,6 +44,19 @@ pub(super) fn connector_of(known: &ConfiguredSource) -> Result<Arc<Connector>, S
     })
 }
 
+/// Returns why a source can't be synced, or `None` if it can.
+pub(super) fn lacks(known: &ConfiguredSource, has_key: bool) -> Option<SyncError> {
+    let needed = || {
+        let connector = connector_of(known)?;
+        params_of(&known.source, &connector)?;
+        if !has_key {
+            return Err(SyncError::NoKey(known.source.slug.clone()));
+        }
+        ensure_given_for(&known.source, &connector)
+    };
+    needed().err()
+}
+
 /// Fails if the API key was given for other hosts than the connector calls.
 pub(super) fn ensure_given_for(source: &Source, connector: &Connector) -> Result<(), SyncError> {
     let given = &source.sync.key_hosts;

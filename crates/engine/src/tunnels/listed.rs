@@ -15,11 +15,7 @@ use super::{
     running::Running,
     view::{GapView, Seen, Trouble, TunnelState, TunnelView, view},
 };
-use crate::{
-    EngineError,
-    base::Base,
-    settings::{ConfiguredSource, Settings},
-};
+use crate::{EngineError, base::Base, settings::Settings};
 
 /// Which process runs the tunnels of the data directory.
 pub(super) enum Place {
@@ -130,7 +126,7 @@ impl Tunnels {
     async fn recovered(&self, gap: &GapView) -> Result<Option<(u64, u64)>, EngineError> {
         let Some(until) = gap.until else { return Ok(None) };
         let mut all = None;
-        for known in self.sources_of(gap.tunnel_id).await? {
+        for known in self.settings.sources_through(gap.tunnel_id).await? {
             let found = self.base.inbox.recovered_between(known.source.row, gap.from, until).await?;
             if let Some((synced, lost)) = found {
                 let (before, lost_before) = all.unwrap_or((0, 0));
@@ -138,15 +134,6 @@ impl Tunnels {
             }
         }
         Ok(all)
-    }
-
-    /// Returns the sources whose events come through a tunnel: those that it names, else all.
-    async fn sources_of(&self, tunnel: i64) -> Result<Vec<Arc<ConfiguredSource>>, EngineError> {
-        let kept = self.base.inbox.tunnel(tunnel).await?;
-        let named: Vec<_> = kept.source.into_iter().chain(kept.sources).collect();
-        let comes = |slug: &str| named.is_empty() || named.iter().any(|name| name == slug);
-        let config = self.settings.now();
-        Ok(config.sources.values().filter(|known| comes(known.source.slug.as_str())).cloned().collect())
     }
 
     async fn view(&self, kept: KeptTunnel) -> Result<TunnelView, EngineError> {
